@@ -90,10 +90,16 @@ class Machine:
 
     def _repr_html_(self):
         """Return both layouts and the caption; the width of the column decides which is seen."""
-        wide, upright = self.drawing(Wide, STYLE), self.drawing(Upright)
+        return self._figure(self.drawing(Upright))
+
+    def closing(self):
+        """Return the figure that ends a story: in a narrow column the strip stands in its place."""
+        return self._figure(self.strip())
+
+    def _figure(self, narrow):
         return (
-            f'<figure class="attn-machine"><div class="attn-machine-wide">{wide}</div>'
-            f'<div class="attn-machine-upright">{upright}</div>'
+            f'<figure class="attn-machine"><div class="attn-machine-wide">{self.drawing(Wide, STYLE)}</div>'
+            f'<div class="attn-machine-upright">{narrow}</div>'
             f"<figcaption>{self._caption()}</figcaption></figure>"
         )
 

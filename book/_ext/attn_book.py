@@ -13,6 +13,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import tomllib
 from pathlib import Path
 
 import nbformat
@@ -37,6 +38,7 @@ from notebooks.build import book_edition
 from notebooks.readable import chapter_of
 
 THEME = ROOT / "book" / "_theme" / "attn"
+ROOMS = tomllib.loads(Path(__file__).with_name("heights.toml").read_text(encoding="utf-8"))
 FONTS = {
     "source-serif-4-latin-wght-normal.woff2": "serif.woff2",
     "source-serif-4-latin-wght-italic.woff2": "serif-italic.woff2",
@@ -289,7 +291,8 @@ def page_context(app, pagename, templatename, context, doctree):
     context["python"] = attn_python.page_settings(body, language, depth)
     context["model"] = attn_model.page_settings(body, depth)
     if body:
-        body = _bind_numbers(_accessible(_with_image_sizes(body)))
+        body = _with_rooms(body, f"{language}/{page_address(pagename)}")
+        body = attn_python.frame_starters(_bind_numbers(_accessible(_with_image_sizes(body))))
         context["body"] = attn_launch.reports(body, page_address(pagename), context["ui"]["report"])
 
 
@@ -343,6 +346,19 @@ def _with_image_sizes(body):
         r'width="\1" height="\2" loading="lazy"',
         body,
     )
+
+
+def _with_rooms(body, page):
+    """Say how much room to keep for each widget until it stands."""
+    rooms = iter(ROOMS.get(page, []))
+
+    def with_room(found):
+        room = next(rooms, None)
+        if room is None:
+            return found[0]
+        return f'{found[0]} style="--attn-hand: {room[0]}px; --attn-desk: {room[1]}px"'
+
+    return re.sub(r'<div class="attn-widget" data-anywidget="\w+"', with_room, body)
 
 
 def _bind_numbers(body):

@@ -6,6 +6,7 @@ what a widget shows to those who read without a script, and with one the widget 
 
 A chapter that has a laboratory page tells a story: a strip stands above it, and the drawing at the end
 of the section that says what the reader now has, whose label is ``now-`` and the number of the chapter.
+On a phone, where the drawing takes more than a screen, the strip is lit there once more.
 """
 
 import re
@@ -25,17 +26,17 @@ def put_machine(app, doctree, docname):
     if page not in CHAPTERS:
         return
     machine = Machine(page, app.config.language)
-    drawn = nodes.raw("", machine._repr_html_(), format="html")
     chapter = doctree.next_node(nodes.section)
     if not (NOTEBOOKS / f"L{page}.md").exists():
         opening = chapter.next_node(nodes.paragraph)
+        drawn = nodes.raw("", machine._repr_html_(), format="html")
         opening.parent.insert(opening.parent.index(opening) + 1, drawn)
         return
     title = chapter.first_child_matching_class(nodes.title)
     chapter.insert(title + 1, nodes.raw("", machine.strip(), format="html"))
     for section in chapter.findall(nodes.section):
         if f"now-{page[:2]}" in section["ids"] + section["names"]:
-            section.append(drawn)
+            section.append(nodes.raw("", machine.closing(), format="html"))
 
 
 def put_moving_machine(app, doctree, docname):

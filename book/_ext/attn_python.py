@@ -409,6 +409,20 @@ def _is_solution(cell):
     return "hide-cell" in tags and EXERCISE.search(_source(cell)) is not None
 
 
+# In the code of an exercise, as HTML: the imports, what is to be written, and the line that checks it.
+STARTER = re.compile(
+    r'(attn-py-exercise\b(?:(?!<pre>).)*<pre><span></span>)((?:<span class="kn">[^\n]*\n)+\n*)((?:(?!</pre>).)*?)(\n+check\([^\n]*\n)(?=</pre>)',
+    re.DOTALL,
+)
+
+
+def frame_starters(body):
+    """Return a page in which the lines that every exercise repeats can be told from what is to be written."""
+    return STARTER.sub(
+        r'\1<span class="attn-py-frame">\2</span>\3<span class="attn-py-frame">\4</span>', body
+    )
+
+
 def page_settings(body, language, depth):
     """Return what a page with cells that run must know, as JSON, or None for any other page."""
     if not any(

@@ -305,6 +305,8 @@ def _settle(page, language, narrow):
             _remove(element)  # a comment
             continue
         tag = etree.QName(element).localname
+        if "data-anywidget" in element.attrib:
+            element.attrib.pop("style", None)  # the room that a page keeps for it
         drop = tag in {"script", "button", "nav", "noscript"} or has(
             element,
             "headerlink",

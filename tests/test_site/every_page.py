@@ -31,6 +31,12 @@ new PerformanceObserver((list) => {
 }).observe({type: "layout-shift", buffered: true});
 """
 
+# The widgets that stand: how much room was kept for each, and how much it takes.
+ROOMS = """name => [...document.querySelectorAll("[data-anywidget][data-attn-mounted]")].flatMap(widget => {
+  const kept = parseInt(widget.style.getPropertyValue(name));
+  return kept ? [[widget.dataset.anywidget, kept, Math.round(widget.getBoundingClientRect().height)]] : [];
+})"""
+
 
 def open_page(browser, server, page, scheme):
     """Begin to load a page in a profile of its own, in which nothing of another is kept."""
@@ -58,6 +64,7 @@ def look(tab, seen, violations):
     seen["ground"] = [int(channel) for channel in re.findall(r"\d+", ground)]
     seen["shift"] = tab.evaluate("window.shift")
     seen["untouched"] = set(seen["requests"])
+    seen["rooms"] = tab.evaluate(ROOMS, "--attn-desk")
     tab.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
     seen["axe"] = violations(tab)
     seen["images"] = tab.evaluate(
@@ -81,6 +88,8 @@ def look(tab, seen, violations):
         tab.set_viewport_size({"width": width, "height": 844})
         tab.evaluate(TWO_FRAMES)  # in which scripts answer to the new width
         seen["wide"].append(tab.evaluate("document.documentElement.scrollWidth - innerWidth"))
+        if width == 390:
+            seen["rooms"] += tab.evaluate(ROOMS, "--attn-hand")
     tab.context.close()
     return seen
 
@@ -143,6 +152,14 @@ class EveryPage:
 
     def test_nothing_moves_while_the_page_loads(self, visits):
         assert over_all(visits, lambda page, seen: seen["shift"] >= 0.02) == {}
+
+    def test_a_widget_takes_the_room_that_was_kept_for_it(self, visits):
+        """What it takes stands last: book/_ext/heights.toml says it, per page and widget."""
+
+        def other(page, seen):
+            return [room for room in seen["rooms"] if abs(room[1] - room[2]) > 40 + room[2] / 10]
+
+        assert over_all(visits, other) == {}
 
     def test_images_have_a_text_and_a_size(self, visits):
         def bare(page, seen):

@@ -67,5 +67,5 @@ def test_the_translator_opens_on_the_red_house_and_translates_another(page):
 def test_a_question_answers(page):
     quiz = page.locator("[data-anywidget=quiz]").nth(1)
     quiz.locator("input[type=radio]").nth(1).check()
-    quiz.get_by_role("button").click()
+    quiz.locator("[data-attn=check]").first.click()
     assert "qué iba con qué" in quiz.inner_text()
