@@ -210,7 +210,7 @@ def test_the_notebooks_hold_the_drawings_as_they_are(edition):
     assert held == len(IDEAS)
 
 
-STEPPED = ("beam", "cache", "clocks", "forcing", "mask")
+STEPPED = ("beam", "cache", "clocks", "contributions", "cross", "forcing", "mask")
 GROUP = "{http://www.w3.org/2000/svg}g"
 
 

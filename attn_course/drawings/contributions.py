@@ -1,7 +1,7 @@
 """What W_O does: each head goes through its own rows, and what comes out is added up."""
 
 from attn_course.drawings import _ink as ink
-from attn_course.drawings._idea import Idea
+from attn_course.drawings._idea import Idea, step
 
 _HEADS, _D_V, _D_MODEL = 2, 2, 4
 _STRENGTH = (1, 0.45)
@@ -15,6 +15,18 @@ _DESCRIPTION = {
     "projection, which have 4 columns, and 4 numbers come out. The 4 of head 1 and those of head 2 are "
     "added up at the bottom into a single row of 4, the output, in which each component has something of both heads.",
 }
+_STEPS = {
+    "es": (
+        "Los 2 números de la cabeza 1 pasan por las 2 primeras filas de W_O, y salen 4.",
+        "Los 2 de la cabeza 2 pasan por las otras 2 filas, y salen otros 4.",
+        "La salida es la suma de las dos aportaciones: quita una, y esa cabeza queda cortada.",
+    ),
+    "en": (
+        "The 2 numbers of head 1 go through the first 2 rows of W_O, and 4 come out.",
+        "The 2 of head 2 go through the other 2 rows, and another 4 come out.",
+        "The output is the sum of both contributions: take one away, and that head is cut.",
+    ),
+}
 _WORDS = {
     "es": ("cabeza", "sus filas de W_O", "lo que aporta", "salida"),
     "en": ("head", "its rows of W_O", "what it adds", "output"),
@@ -24,7 +36,7 @@ _ROWS, _ADDS = 96, 243
 
 def contributions():
     """Return the drawing of one token's two heads, each with its rows of the output projection."""
-    return Idea("contributions", 250, _TITLE, _DESCRIPTION, _draw)
+    return Idea("contributions", 250, _TITLE, _DESCRIPTION, _draw, _STEPS)
 
 
 def _draw(language):
@@ -33,19 +45,25 @@ def _draw(language):
         ink.text(_ROWS + 44, 14, rows, "small soft", "middle"),
         ink.text(_ADDS + 44, 14, adds, "small soft", "middle"),
     ]
+    both = []
     for i in range(_HEADS):
         y = 48 + 76 * i
-        drawn.append(ink.text(0, y - 10, f"{head} {i + 1}", "small strong"))
-        drawn.append(_cells(0, y, 1, _D_V, i) + ink.text(70, y + 15, "×", "", "middle"))
-        drawn.append(_cells(_ROWS, y - 11, _D_V, _D_MODEL, i))
-        drawn.append(ink.arrow([(_ROWS + 96, y + 10.5), (_ADDS - 8, y + 10.5)]))
-        drawn.append(_cells(_ADDS, y, 1, _D_MODEL, i))
-        if i:
-            drawn.append(ink.plus(_ADDS + 44, y - 28))
-        drawn.append(_cells(_ADDS, 200 + _SIZE * i, 1, _D_MODEL, i))
-    drawn.append(ink.arrow([(_ADDS + 44, 152), (_ADDS + 44, 192)]))
-    drawn.append(ink.rect(_ADDS - 4, 196, 95, 50, "frame", 4))
-    drawn.append(ink.text(_ADDS - 14, 226, output, "small strong", "end"))
+        drawn.append(
+            step(
+                i + 1,
+                ink.text(0, y - 10, f"{head} {i + 1}", "small strong"),
+                _cells(0, y, 1, _D_V, i),
+                ink.text(70, y + 15, "×", "", "middle"),
+                _cells(_ROWS, y - 11, _D_V, _D_MODEL, i),
+                ink.arrow([(_ROWS + 96, y + 10.5), (_ADDS - 8, y + 10.5)]),
+                _cells(_ADDS, y, 1, _D_MODEL, i),
+            )
+        )
+        both.append(_cells(_ADDS, 200 + _SIZE * i, 1, _D_MODEL, i))
+    arrow = ink.arrow([(_ADDS + 44, 152), (_ADDS + 44, 192)])
+    frame = ink.rect(_ADDS - 4, 196, 95, 50, "frame", 4)
+    name = ink.text(_ADDS - 14, 226, output, "small strong", "end")
+    drawn.append(step(_HEADS + 1, ink.plus(_ADDS + 44, 96), *both, arrow, frame, name))
     return "".join(drawn)
 
 

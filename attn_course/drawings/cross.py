@@ -1,7 +1,7 @@
 """Cross-attention: what is written asks, and what was read answers."""
 
 from attn_course.drawings import _ink as ink
-from attn_course.drawings._idea import Idea
+from attn_course.drawings._idea import Idea, step
 
 _SOURCE = ("the", "red", "house")
 _READ, _PREDICTED = ("<sos>", "la", "casa", "roja"), ("la", "casa", "roja", "<eos>")
@@ -20,6 +20,20 @@ _DESCRIPTION = {
     "gives 0.94 to house; the one that predicts roja, 0.96 to red, and these two lines cross; the one that predicts <eos> "
     "shares out 0.50, 0.35 and 0.14.",
 }
+_STEPS = {
+    "es": (
+        "La query de <sos> mira sobre todo a «the» y predice «la».",
+        "La query de «la» mira casi solo a «house», la última palabra inglesa, y predice «casa».",
+        "La query de «casa» vuelve a «red» y predice «roja»: las líneas se cruzan, porque el orden es otro.",
+        "La query de «roja» reparte su peso y predice <eos>, el final.",
+    ),
+    "en": (
+        "The query of <sos> looks above all at “the”, and predicts “la”.",
+        "The query of “la” looks almost only at “house”, the last English word, and predicts “casa”.",
+        "The query of “casa” goes back to “red” and predicts “roja”: the lines cross, since the order differs.",
+        "The query of “roja” shares out its weight, and predicts <eos>, the end.",
+    ),
+}
 _WORDS = {
     "es": ("predice", "lee", "query", "key, value", "memoria"),
     "en": ("predicts", "reads", "query", "key, value", "memory"),
@@ -28,7 +42,7 @@ _WORDS = {
 
 def cross():
     """Return the drawing of four queries and the three tokens of the memory that answer them."""
-    return Idea("cross", 296, _TITLE, _DESCRIPTION, _draw)
+    return Idea("cross", 296, _TITLE, _DESCRIPTION, _draw, _STEPS)
 
 
 def _draw(language):
@@ -40,28 +54,40 @@ def _draw(language):
         ink.text(0, 254, memory, "small soft"),
         ink.text(0, 270, key, "small key"),
     ]
-    for x, row in zip(_ASK, _WEIGHTS, strict=True):
-        for end, weight in zip(_ANSWER, row, strict=True):
-            curve = f"M{x} 108C{x} 164 {end} 180 {end} 236"
-            drawn.append(
-                ink.tag(
-                    "path",
-                    d=curve,
-                    class_="line query",
-                    opacity=1 if weight > 0.2 else 0.45,
-                    style=f"stroke-width:{ink.number(0.6 + 7 * weight)}",
-                )
-            )
-    for x, read, said, row in zip(_ASK, _READ, _PREDICTED, _WEIGHTS, strict=True):
-        drawn.append(ink.text(x, 20, said, "strong", "middle"))
-        drawn.append(ink.arrow([(x, 52), (x, 28)]))
-        drawn.append(ink.rect(x - 31, 54, 62, 28, "box query", 14))
-        drawn.append(ink.text(x, 72.5, read, "small", "middle"))
+    asked = zip(_ASK, _READ, _PREDICTED, _WEIGHTS, strict=True)
+    # The lines lie under all the boxes.
+    drawn += [
+        step(n, *_lines(x, row)) for n, (x, row) in enumerate(zip(_ASK, _WEIGHTS, strict=True), 1)
+    ]
+    for n, (x, read, said, row) in enumerate(asked, 1):
         best = max(row)
         found = f"{_SOURCE[row.index(best)]} {best:.2f}"
-        drawn.append(ink.text(x, 99, found, "shape", "middle"))
+        drawn.append(
+            step(
+                n,
+                ink.text(x, 20, said, "strong", "middle"),
+                ink.arrow([(x, 52), (x, 28)]),
+                ink.rect(x - 31, 54, 62, 28, "box query", 14),
+                ink.text(x, 72.5, read, "small", "middle"),
+                ink.text(x, 99, found, "shape", "middle"),
+            )
+        )
     for x, word in zip(_ANSWER, _SOURCE, strict=True):
         drawn.append(ink.rect(x - 35, 238, 70, 44, "box key", 6))
         drawn.append(ink.text(x, 256, word, "strong", "middle"))
         drawn.append(ink.rect(x - 26, 264, 52, 10, "cell value", 2))
     return "".join(drawn)
+
+
+def _lines(x, row):
+    """Draw a query's lines to the memory, each as thick as its weight."""
+    return [
+        ink.tag(
+            "path",
+            d=f"M{x} 108C{x} 164 {end} 180 {end} 236",
+            class_="line query",
+            opacity=1 if weight > 0.2 else 0.45,
+            style=f"stroke-width:{ink.number(0.6 + 7 * weight)}",
+        )
+        for end, weight in zip(_ANSWER, row, strict=True)
+    ]
