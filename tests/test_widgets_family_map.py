@@ -84,6 +84,22 @@ def test_the_other_rows_of_the_table_of_chapter_14_are_in_the_code_of_transforme
         assert "self.q_norm(" in source(module)
 
 
+def test_five_of_the_models_of_the_table_of_chapter_14_have_experts():
+    mixed = {
+        "deepseek_v3": "DeepseekV3Config",
+        "gpt_oss": "GptOssConfig",
+        "kimi_linear": "KimiLinearConfig",
+        "qwen3_next": "Qwen3NextConfig",
+        "qwen3_5_moe": "Qwen3_5MoeTextConfig",
+    }
+    for module, name in mixed.items():
+        assert any(option.endswith("experts") for option in vars(config(module, name)))
+    dense = {"gemma2": "Gemma2Config", "olmo2": "Olmo2Config", "gemma3": "Gemma3TextConfig"}
+    dense |= {"smollm3": "SmolLM3Config", "olmo_hybrid": "OlmoHybridConfig"}
+    for module, name in dense.items():
+        assert not any(option.endswith("experts") for option in vars(config(module, name)))
+
+
 def test_deepseek_selects_and_joins_as_is_said():
     assert config("deepseek_v32", "DeepseekV32Config").index_topk == 2048
     joined = config("deepseek_v4", "DeepseekV4Config").compress_rates

@@ -276,3 +276,126 @@ class latent_scores:
 
     def queries_first(query, latent, w_k):
         return np.einsum("hqd,hcd,tc->qht", query, w_k, latent) / np.sqrt(query.shape[-1])
+
+
+class balanced_route:
+    def right_token_by_token(scores, bias, n_active, step):
+        chosen, weights, load = [], [], np.zeros(len(bias))
+        for s in scores:
+            best = (s + bias).argsort()[::-1][:n_active]
+            load[best] += 1
+            chosen.append(best)
+            weights.append(s[best] / s[best].sum())
+        change = step * ((load < load.mean()) * 1 - (load > load.mean()) * 1)
+        return np.array(chosen), np.array(weights), bias + change
+
+    def right_mask_of_the_chosen(scores, bias, n_active, step):
+        chosen = np.argsort(-(scores + bias), axis=-1)[:, :n_active]
+        used = (np.arange(len(bias)) == chosen[..., None]).sum(axis=(0, 1))
+        weights = scores[np.arange(len(scores))[:, None], chosen]
+        weights = weights / weights.sum(-1, keepdims=True)
+        return chosen, weights, bias + step * np.sign(used.mean() - used)
+
+    def weights_with_bias(scores, bias, n_active, step):
+        s = scores + bias
+        chosen = np.argsort(-s, axis=1)[:, :n_active]
+        weights = np.take_along_axis(s, chosen, axis=1)
+        load = np.bincount(chosen.flatten(), minlength=len(bias))
+        change = step * np.sign(load.mean() - load)
+        return chosen, weights / weights.sum(1, keepdims=True), bias + change
+
+    def forgets_the_bias(scores, bias, n_active, step):
+        chosen = np.argsort(-scores, axis=1)[:, :n_active]
+        weights = np.take_along_axis(scores, chosen, axis=1)
+        load = np.bincount(chosen.flatten(), minlength=len(bias))
+        change = step * np.sign(load.mean() - load)
+        return chosen, weights / weights.sum(1, keepdims=True), bias + change
+
+    def argsort_upwards(scores, bias, n_active, step):
+        chosen = np.argsort(scores + bias, axis=1)[:, :n_active]
+        weights = np.take_along_axis(scores, chosen, axis=1)
+        load = np.bincount(chosen.flatten(), minlength=len(bias))
+        change = step * np.sign(load.mean() - load)
+        return chosen, weights / weights.sum(1, keepdims=True), bias + change
+
+    def last_ones(scores, bias, n_active, step):
+        chosen = np.argsort(scores + bias, axis=1)[:, -n_active:]
+        weights = np.take_along_axis(scores, chosen, axis=1)
+        load = np.bincount(chosen.flatten(), minlength=len(bias))
+        change = step * np.sign(load.mean() - load)
+        return chosen, weights / weights.sum(1, keepdims=True), bias + change
+
+    def plain_scores(scores, bias, n_active, step):
+        chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
+        weights = np.take_along_axis(scores, chosen, axis=1)
+        load = np.bincount(chosen.flatten(), minlength=len(bias))
+        return chosen, weights, bias + step * np.sign(load.mean() - load)
+
+    def normalised_first(scores, bias, n_active, step):
+        chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
+        p = scores / scores.sum(axis=1, keepdims=True)
+        weights = np.take_along_axis(p, chosen, axis=1)
+        load = np.bincount(chosen.flatten(), minlength=len(bias))
+        return chosen, weights, bias + step * np.sign(load.mean() - load)
+
+    def busy_up(scores, bias, n_active, step):
+        chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
+        weights = np.take_along_axis(scores, chosen, axis=1)
+        load = np.bincount(chosen.flatten(), minlength=len(bias))
+        change = step * np.sign(load - load.mean())
+        return chosen, weights / weights.sum(1, keepdims=True), bias + change
+
+    def by_how_much(scores, bias, n_active, step):
+        chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
+        weights = np.take_along_axis(scores, chosen, axis=1)
+        load = np.bincount(chosen.flatten(), minlength=len(bias))
+        change = step * (load.mean() - load)
+        return chosen, weights / weights.sum(1, keepdims=True), bias + change
+
+    def more_or_less(scores, bias, n_active, step):
+        chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
+        weights = np.take_along_axis(scores, chosen, axis=1)
+        load = np.bincount(chosen.flatten(), minlength=len(bias))
+        change = np.where(load < load.mean(), step, -step)
+        return chosen, weights / weights.sum(1, keepdims=True), bias + change
+
+    def new_bias_is_the_change(scores, bias, n_active, step):
+        chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
+        weights = np.take_along_axis(scores, chosen, axis=1)
+        load = np.bincount(chosen.flatten(), minlength=len(bias))
+        change = step * np.sign(load.mean() - load)
+        return chosen, weights / weights.sum(1, keepdims=True), change
+
+    def counts_the_best_alone(scores, bias, n_active, step):
+        chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
+        weights = np.take_along_axis(scores, chosen, axis=1)
+        load = np.bincount(chosen[:, 0], minlength=len(bias))
+        change = step * np.sign(load.mean() - load)
+        return chosen, weights / weights.sum(1, keepdims=True), bias + change
+
+    def load_in_weights(scores, bias, n_active, step):
+        chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
+        weights = np.take_along_axis(scores, chosen, axis=1)
+        weights = weights / weights.sum(1, keepdims=True)
+        load = np.zeros(len(bias))
+        np.add.at(load, chosen, weights)
+        return chosen, weights, bias + step * np.sign(load.mean() - load)
+
+    def bias_not_moved(scores, bias, n_active, step):
+        chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
+        weights = np.take_along_axis(scores, chosen, axis=1)
+        return chosen, weights / weights.sum(1, keepdims=True), bias
+
+    def softmax_as_usual(scores, bias, n_active, step):
+        chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
+        weights = np.exp(np.take_along_axis(scores, chosen, axis=1))
+        load = np.bincount(chosen.flatten(), minlength=len(bias))
+        change = step * np.sign(load.mean() - load)
+        return chosen, weights / weights.sum(1, keepdims=True), bias + change
+
+    def writes_into_the_bias(scores, bias, n_active, step):
+        chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
+        weights = np.take_along_axis(scores, chosen, axis=1)
+        load = np.bincount(chosen.flatten(), minlength=len(bias))
+        bias += step * np.sign(load.mean() - load)
+        return chosen, weights / weights.sum(1, keepdims=True), bias

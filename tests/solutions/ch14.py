@@ -77,6 +77,38 @@ def latent_loops(query, latent, w_k):
     return np.array(scores)
 
 
+def route_loops(scores, bias, n_active, step):
+    chosen, weights, load = [], [], [0] * len(bias)
+    for row in scores:
+        order = sorted(range(len(row)), key=lambda e: row[e] + bias[e], reverse=True)[:n_active]
+        total = sum(row[e] for e in order)
+        chosen.append(order)
+        weights.append([row[e] / total for e in order])
+        for e in order:
+            load[e] += 1
+    mean = sum(load) / len(load)
+    moved = [b + step * ((n < mean) - (n > mean)) for b, n in zip(bias, load, strict=True)]
+    return np.array(chosen), np.array(weights), np.array(moved)
+
+
+def route_torch(scores, bias, n_active, step):
+    scores, bias = torch.tensor(scores), torch.tensor(bias)
+    chosen = (scores + bias).topk(int(n_active)).indices
+    weights = scores.gather(1, chosen)
+    used = torch.nn.functional.one_hot(chosen, len(bias)).sum(dim=(0, 1)).double()
+    return chosen, weights / weights.sum(1, keepdim=True), bias + step * (used.mean() - used).sign()
+
+
+def route_ranks(scores, bias, n_active, step):
+    favoured = scores + bias
+    place = (favoured[:, None] > favoured[:, :, None]).sum(axis=-1)
+    taken = place < n_active
+    chosen = np.argsort(place, axis=1)[:, :n_active]
+    weights = np.take_along_axis(scores * taken / (scores * taken).sum(1)[:, None], chosen, axis=1)
+    over = taken.sum(axis=0) * len(bias) - taken.sum()
+    return chosen, weights, bias - step * np.sign(over)
+
+
 CORRECT = [
     ("delta_states", load("delta_states").oracle),
     ("delta_states", delta_products),
@@ -90,4 +122,8 @@ CORRECT = [
     ("latent_scores", latent_keys),
     ("latent_scores", latent_einsum),
     ("latent_scores", latent_loops),
+    ("balanced_route", load("balanced_route").oracle),
+    ("balanced_route", route_loops),
+    ("balanced_route", route_torch),
+    ("balanced_route", route_ranks),
 ]
