@@ -285,9 +285,9 @@ def test_the_javascript_is_small():
         "sampling_widgets": 9_000,
         "visual_widgets": 24_000,
         "emoji_widgets": 24_000,
-        # These two offer the language model itself.
-        "continuation_widgets": 13_500,
-        "explorer_widgets": 19_500,
+        # These two offer the language model itself and judge an exercise; the second has dares as well.
+        "continuation_widgets": 15_500,
+        "explorer_widgets": 25_500,
         "guesser_widgets": 7_500,
         # Two figures, both directions, and what tells the two languages apart.
         "machine_widgets": 40_000,

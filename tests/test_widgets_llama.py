@@ -1,8 +1,8 @@
 """The language model in the page against the layers and the tokenizer of `attn`: in Node, number by number.
 
 Small Llamas are drawn and written as GGUF files, packed in every way that the page reads. SmolLM2 is
-read where it is on the machine: it goes on with a dozen sentences for ten tokens, or with as many as
-`ATTN_SENTENCES` says for forty; 200 take some minutes.
+read where it is on the machine: it goes on with the awkward texts, two questions in the chat template and six
+sentences for ten tokens, or with as many sentences as `ATTN_SENTENCES` says for forty; 200 take ten minutes.
 """
 
 import os
@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "book" / "_ext"))
 
 import attn_model
 
-N_SENTENCES = int(os.environ.get("ATTN_SENTENCES", "12"))
+N_SENTENCES = int(os.environ.get("ATTN_SENTENCES", "6"))
 N_WRITTEN = 40 if "ATTN_SENTENCES" in os.environ else 10
 AWKWARD = [
     "👩‍👩‍👧‍👦 and 🇪🇸 are\u00a0emoji:",
@@ -390,6 +390,8 @@ def test_the_worker_looks_without_heads_patches_and_fills_the_grid(tiny, node, t
       clean: await say({ kind: "look", text }), off: await say({ kind: "look", text, off: [[0, 1], [1, 3]] }),
       patched: await say({ kind: "look", text: other, patch }), both: await say({ kind: "look", text: other, patch, off: [[1, 0]] }),
       grid: await say({ kind: "grid", text: other, other: text, layers: [0, 1, 2], ids: [5, 9] }),
+      lens: await say({ kind: "lens", text: other, patch, off: [[1, 0]], layers: [0, 1, 2], position: 3, ids: [5, 9] }),
+      words: await say({ kind: "look", text, words: [" es", "a"] }),
       empty: await say({ kind: "look", text: "" }), long: await say({ kind: "look", text: "x".repeat(400) }),
     };
     const first = hear({ kind: "grid", text: other, other: text, layers: [0, 1, 2], ids: [5, 9] });
@@ -438,6 +440,16 @@ def test_the_worker_looks_without_heads_patches_and_fills_the_grid(tiny, node, t
     with without(1, 0):
         check(found["both"], interpret.go_on(model, x, 1)[0])
 
+        last = model.stack.layers[1](x, is_causal=True)[0]
+    stream = torch.cat([corrupted[:1], x, last])
+    seen = interpret.read_off(model, stream[:, 3])
+    (looked,) = found["lens"]
+    for one, logits in zip(looked["seen"], seen, strict=True):
+        assert one["ranks"] == [1 + int((logits > logits[i]).sum()) for i in (5, 9)]
+    expected = model(ids[:1])[0][0, -1].softmax(dim=-1)
+    chances = [expected[tokenizer.encode(word)[0]] for word in (" es", "a")]
+    np.testing.assert_allclose(found["words"][0]["chances"], chances, rtol=1e-3)
+
     def lead(logits):
         return logits[..., 5] - logits[..., 9]
 
@@ -469,13 +481,14 @@ def test_ids_of_smollm2_are_those_of_our_tokenizer(smollm2, node):
 
 
 def sentences():
-    """Return beginnings of both languages, awkward ones, and questions in the chat template."""
+    """Return awkward texts, questions in the chat template, and beginnings of both languages."""
     pairs = everyday.everyday()
-    some = pairs[:: max(1, len(pairs) // N_SENTENCES)]
+    some = pairs[:: max(1, len(pairs) // N_SENTENCES)][:N_SENTENCES]
     beginnings = [pair.source if i % 2 else pair.target for i, pair in enumerate(some)]
     beginnings = [" ".join(text.split()[:-1]) or text for text in beginnings]
     chat = [CHAT.format(text) for text in ("What is the capital of France?", "¿Y la de Chile?")]
-    return ([*AWKWARD, *chat] + beginnings)[:N_SENTENCES]
+    assert len(set(beginnings)) == N_SENTENCES
+    return [*AWKWARD, *chat, *beginnings]
 
 
 @pytest.mark.slow
@@ -486,7 +499,6 @@ def test_smollm2_writes_in_node_what_it_writes_in_our_layers(
     """The ids, the logits to a thousandth, and every token of greedy search."""
     path, model, tokenizer = smollm2
     texts = sentences()
-    assert len(texts) == N_SENTENCES
     script = """
     const tokenizer = new ByteLevelTokenizer(model.metadata);
     print(input.texts.map((text, i) => {

@@ -1,5 +1,6 @@
 // A language model writes on, one token at a time; each step shows the tokens that it could have written instead.
 // Its texts are stored. Where the model itself is in the page, it goes on with the reader's own text as well.
+import { figureExercise } from "./figure_exercise.js";
 import { pageModel } from "./language_model.js";
 import { announcer, fill, format, h, put, radios, roving, uid, watch } from "./shared.js";
 
@@ -22,6 +23,19 @@ export const STRINGS = {
     waits: "El modelo escribe {most} tokens por vez: toca el siguiente, o pulsa «Escribir» y sigue.",
     full: "El texto tiene {tokens} tokens, y aquí el modelo lee como mucho {most}.",
     costs: "Tu texto tiene {tokens}. Con {all} en total, la caché de keys y values ocupa {size} MB.",
+    exercise: {
+      title: "Ejercicio 4: un texto más probable que el voraz", check: "Comprobar lo que muestra la figura",
+      text: "Quien toma siempre el token más probable no tiene por qué escribir el texto más probable. Toca una sola vez un token que no sea el primero de su lista y deja que el modelo siga, de modo que el producto de las probabilidades de todo lo escrito supere al de lo voraz con los mismos tokens. Con el modelo en la página, hazlo con un texto tuyo. Sin el modelo bastan los guardados, que traen sus ramas con las probabilidades: dos de los comienzos tienen al menos una rama así.",
+      verdicts: {
+        right: "Correcto: con los mismos {tokens} tokens, tu texto es {ratio} veces tan probable como el voraz.",
+        none: "Todo lo escrito es lo más probable en cada paso. Falta tocar otro token.",
+        several: "Hay {touches} tokens que no son los más probables. Vuelve a empezar y toca uno solo.",
+        short: "Después del token que tocaste no se ha escrito nada. Deja que el modelo siga.",
+        heat: "Con otra temperatura u otro top-p las probabilidades no son las del modelo. Pon la temperatura en 0.",
+        unknown: "Falta lo voraz con tantos tokens: deja que el modelo lo escriba desde el principio y vuelve a tocar.",
+        worse: "Con los mismos {tokens} tokens, tu texto es {ratio} veces tan probable como el voraz. Tu token valía {taken} y el mejor, {best}: busca un paso en el que estén más cerca, o uno tras el que el modelo quede muy seguro.",
+      },
+    },
   },
   en: {
     title: "A language model writes on", prompts: "Text so far", written: "Tokens written",
@@ -41,6 +55,19 @@ export const STRINGS = {
     waits: "The model writes {most} tokens at a time: touch the next one, or press “Write” and it goes on.",
     full: "The text has {tokens} tokens, and here the model reads at most {most}.",
     costs: "Your text has {tokens}. With {all} in all, the cache of keys and values takes {size} MB.",
+    exercise: {
+      title: "Exercise 4: a text more probable than the greedy one", check: "Check what the figure shows",
+      text: "Whoever always takes the most probable token need not write the most probable text. Touch a token that is not the first of its list, once, and let the model go on, so that the product of the probabilities of all that was written beats that of the greedy text with as many tokens. With the model in the page, do it with a text of your own. Without the model the stored ones will do, since their branches come with the probabilities: two of the beginnings have at least one such branch.",
+      verdicts: {
+        right: "Correct: with the same {tokens} tokens, your text is {ratio} times as probable as the greedy one.",
+        none: "All that was written is the most probable at each step. Another token has to be touched.",
+        several: "There are {touches} tokens that are not the most probable. Begin again and touch a single one.",
+        short: "Nothing has been written after the token that you touched. Let the model go on.",
+        heat: "With another temperature or another top-p the probabilities are not those of the model. Set the temperature to 0.",
+        unknown: "The greedy text with as many tokens is missing: let the model write it from the start, and touch again.",
+        worse: "With the same {tokens} tokens, your text is {ratio} times as probable as the greedy one. Your token had {taken} and the best one {best}: look for a step in which they are closer, or one after which the model is very sure.",
+      },
+    },
   },
 };
 
@@ -67,6 +94,26 @@ export function withNode(tree, choices, node) {
   if (!choices.length) return node;
   nodeAt(tree, choices.slice(0, -1)).next[choices.at(-1)] = node;
   return tree;
+}
+
+/**
+ * Judge whether one touch made a text more probable than the greedy one of as many tokens, as [verdict, values].
+ * `ratio` is the probability of the text divided by that of the greedy one.
+ */
+export function comparedWithGreedy(tree, choices) {
+  const touches = choices.filter((choice) => choice > 0).length;
+  if (!touches) return ["none"];
+  if (touches > 1) return ["several", { touches }];
+  const touched = choices.findIndex((choice) => choice > 0);
+  if (touched === choices.length - 1) return ["short"];
+  let ratio = 1;
+  for (let i = touched; i < choices.length; i++) {
+    const greedy = nodeAt(tree, Array(i).fill(0));
+    if (!greedy) return ["unknown"];
+    ratio *= nodeAt(tree, choices.slice(0, i)).best[choices[i]][1] / greedy.best[0][1];
+  }
+  const { best } = nodeAt(tree, choices.slice(0, touched));
+  return [ratio > 1 ? "right" : "worse", { tokens: choices.length, ratio, taken: best[choices[touched]][1], best: best[0][1] }];
 }
 
 /** A token as it is shown by itself: without its space, a line break as a sign. */
@@ -339,9 +386,14 @@ function render({ model, el }) {
     if (timer === null && !isWriting) live.say(`${heading.textContent} ${options.slice(0, node.best.length).map(({ word, number }) => `${word.textContent} ${number.textContent}`).join(", ")}. ${summary.textContent}`);
   }
 
+  function judge() {
+    if (isOwn() && (Number(temperature.value) || Number(topP.value) < 1)) return ["heat"];
+    const [verdict, values] = comparedWithGreedy(told().tree, model.get("choices"));
+    return [verdict, values?.ratio ? { ...values, ratio: format(values.ratio), taken: share(values.taken), best: share(values.best) } : values];
+  }
   el.append(h("div", { class: "attn-w attn-continuation", lang: language, role: "group", "aria-label": t.title, "data-attn": "continuation" },
     picks, living && form, h("div", { class: "attn-w-controls" }, play, one, again), line, heading,
-    list, summary, living?.node, live.node));
+    list, summary, figureExercise(t.exercise, judge), living?.node ?? [], live.node));
   update();
   const unwatch = watch(model, ["text", "choices", "step"], () => { if (!isSetting) update(); });
   return () => {

@@ -1,7 +1,8 @@
 // Shows every head of a pretrained model on stored sentences: the original, a changed one, and a patched run.
 import { announcer, fill, format, formatBrief, h, largest, list, put, roving, scroller, uid, visible } from "./shared.js";
+import { figureExercise } from "./figure_exercise.js";
 import { loadModel } from "./loading.js";
-import { OWN, ownSentence } from "./own_sentence.js";
+import { OWN, ownSentence, ownViews, spoken } from "./own_sentence.js";
 
 export const STRINGS = {
   es: {
@@ -12,15 +13,33 @@ export const STRINGS = {
     asItIs: "La oración tal cual.", isExchanged: "Se cambió «{old}» por «{new}».",
     isPatched: "Se lee «{new}», pero al entrar en la capa {layer} su vector se cambia por el de «{old}». Antes de esa capa nada es distinto de la oración cambiada.",
     isTail: "El parche va en el último token, del que sale la predicción.",
-    sink: "sin el primer token", change: "solo lo que cambia", find: "Busca la cabeza que más mira",
-    first: "al primer token", before: "al token anterior", induction: "a lo que siguió", differs: "otra cosa que antes",
-    found: "Capa {layer}, cabeza {head}: {share} de media.", nothing: "En esta oración no se repite ningún token.",
+    sink: "sin el primer token", change: "solo lo que cambia", beside: "junto a la otra",
+    find: "Medir", none: "nada", first: "cuánto mira al primer token", before: "cuánto mira al token anterior",
+    induction: "cuánto mira a lo que siguió (inducción)", differs: "cuánto mira a otra cosa que antes",
+    found: "Las seis mayores:", scored: "{name}: {share}", nothing: "En esta oración no se repite ningún token.",
     unchanged: "Elige una oración cambiada o con parche para ver qué cambia.",
     heads: "Las 270 cabezas", name: "Capa {layer}, cabeza {head}", layerShort: "capa", headShort: "cabeza",
+    axes: "Capas 1 a 30 hacia abajo, de izquierda a derecha; cabezas 1 a 9 a lo ancho. Toca una.",
+    lower: "{name} anterior", higher: "{name} siguiente",
     matrix: "Capa {layer}, cabeza {head}", rows: "Cada fila es una query y suma 1; cada columna, una key.",
     changes: "Cada casilla: el peso menos el que había en la oración tal cual. Azul, más; naranja, menos.",
     query: "La query de {query} da su mayor peso a {keys}: {weight}.", gains: "La query de {query} gana más en {keys}: {weight}.",
     quoted: "«{token}»", and: "y",
+    exercise: {
+      title: "Ejercicio 4: hasta qué capa espera la noticia en su palabra", check: "Comprobar lo que muestra la figura",
+      text: "Dos oraciones se distinguen en una palabra y tienen respuestas distintas. Lleva el vector de esa palabra de una a la otra y busca la última capa, de las que hay aquí, en la que eso basta para que la respuesta sea la otra. Con el modelo en la página, hazlo con dos oraciones tuyas en «Un vector». Sin el modelo, elige una oración guardada y marca en su tabla el último parche que basta: esos parches los calculó antes el mismo modelo, así que la pregunta es la misma.",
+      verdicts: {
+        right: "Correcto: al entrar en la capa {layer} el vector todavía lleva la respuesta, y en la siguiente que se puede elegir ya no.",
+        unread: "Falta leer una oración.", alone: "Hace falta la segunda oración: la misma, con una palabra cambiada y tantos tokens.",
+        dare: "Esa pareja es la del reto. Escribe otra.", several: "Tus oraciones se distinguen en varios tokens. Cambia uno solo, para que haya un solo vector que llevar.",
+        same: "Las dos oraciones tienen la misma respuesta, «{one}», así que no hay nada que llevar de una a otra. Cambia una palabra de la que dependa.",
+        unpatched: "Todavía no hay parche, o hay además cabezas apagadas. Elige una capa para el vector de la palabra cambiada, y nada más.",
+        place: "Has llevado el vector de otra palabra. El que difiere al principio es el de «{word}».",
+        late: "Con ese parche la respuesta es la de la oración cambiada: al llegar a esa capa la noticia ya había pasado a otra palabra. Prueba una capa anterior.",
+        early: "Ese parche basta, pero en la capa siguiente que se puede elegir también basta. Sigue hacia la salida.",
+        never: "En esta oración no basta ningún parche: la noticia pasa a otra palabra antes de la capa 7. Elige otra oración.",
+      },
+    },
   },
   en: {
     title: "Head explorer", sentence: "Sentence", own: "A sentence of your own", loading: "The heads are loading…",
@@ -30,20 +49,41 @@ export const STRINGS = {
     asItIs: "The sentence as it stands.", isExchanged: "“{old}” was exchanged for “{new}”.",
     isPatched: "It reads “{new}”, but on entering layer {layer} its vector is replaced by that of “{old}”. Before that layer nothing differs from the changed sentence.",
     isTail: "The patch is on the last token, from which the prediction comes.",
-    sink: "without the first token", change: "only what changes", find: "Find the head that looks most",
-    first: "at the first token", before: "at the token before", induction: "at what followed", differs: "elsewhere than it did",
-    found: "Layer {layer}, head {head}: {share} on average.", nothing: "No token is repeated in this sentence.",
+    sink: "without the first token", change: "only what changes", beside: "beside the other",
+    find: "Measure", none: "nothing", first: "how much it looks at the first token", before: "how much it looks at the token before",
+    induction: "how much it looks at what followed (induction)", differs: "how much it looks elsewhere than it did",
+    found: "The six largest:", scored: "{name}: {share}", nothing: "No token is repeated in this sentence.",
     unchanged: "Choose a changed or a patched sentence to see what changes.",
     heads: "The 270 heads", name: "Layer {layer}, head {head}", layerShort: "layer", headShort: "head",
+    axes: "Layers 1 to 30 downwards, from left to right; heads 1 to 9 across. Touch one.",
+    lower: "previous {name}", higher: "next {name}",
     matrix: "Layer {layer}, head {head}", rows: "Each row is a query and sums to 1; each column is a key.",
     changes: "Each cell: the weight less that in the sentence as it stands. Blue is more, orange less.",
     query: "The query of {query} gives its largest weight to {keys}: {weight}.", gains: "The query of {query} gains most at {keys}: {weight}.",
     quoted: "“{token}”", and: "and",
+    exercise: {
+      title: "Exercise 4: up to which layer the news waits at its word", check: "Check what the figure shows",
+      text: "Two sentences differ in one word and have different answers. Carry the vector of that word from one to the other, and find the last of the layers on offer in which that is enough to make the answer the other one. With the model in the page, do it with two sentences of your own, under “One vector”. Without the model, choose a stored sentence and mark in its table the last patch that is enough: the same model computed those patches beforehand, so the question is the same.",
+      verdicts: {
+        right: "Correct: on entering layer {layer} the vector still carries the answer, and in the next one that can be chosen it does not.",
+        unread: "A sentence has to be read first.", alone: "The second sentence is missing: the same one, with one word changed and as many tokens.",
+        dare: "That is the pair of the dare. Write another one.", several: "Your sentences differ in several tokens. Change a single one, so that there is a single vector to carry.",
+        same: "Both sentences have the same answer, “{one}”, so there is nothing to carry from one to the other. Change a word on which it depends.",
+        unpatched: "There is no patch yet, or heads are switched off as well. Choose a layer for the vector of the changed word, and nothing else.",
+        place: "You carried the vector of another word. The one that differs at first is that of “{word}”.",
+        late: "With that patch the answer is that of the changed sentence: by that layer the news had gone over to another word. Try an earlier layer.",
+        early: "That patch is enough, but so is one in the next layer that can be chosen. Go on towards the output.",
+        never: "In this sentence no patch is enough: the news goes over to another word before layer 7. Choose another sentence.",
+      },
+    },
   },
 };
 
 const STEPS = 255; // A weight of 1 is stored as 255.
 const DOT = 3; // A weight in the small maps is this many pixels wide.
+const BLOCK = 5; // The maps stand in blocks of so many layers, which a wide page has three abreast and a phone two.
+const DENSE = 9; // With more tokens the cells of the enlarged head are too small for numbers.
+const MOST = 6; // So many heads are listed by a measure.
 
 /** Unpack the stored data of a sentence. `at(version, layer, head)` returns the weights, row by row. */
 export function unpack(stored) {
@@ -89,24 +129,26 @@ function render({ model, el }) {
   let data = null;
 
   const quote = (token) => fill(t.quoted, { token: visible(token) });
-  const tokensNow = () => (data ? data.tokens[at.version ? 1 : 0] : given);
-  const isOwn = () => at.name === OWN;
+  const tokensOf = (version) => (data ? data.tokens[version ? 1 : 0] : given);
+  const tokensNow = () => tokensOf(at.version);
+  const isOwn = () => own && at.name === OWN;
   const languageOf = () => (model.get("sentences").find(({ name }) => name === at.name) ?? {}).language;
   const joined = (side) => data.changed.map((i) => data.tokens[side][i]).join("").trim();
   const names = () => ({ old: joined(0), new: joined(1), layer: data.from[at.version] + 1 });
-  const weightsOf = (layer, head) => (data ? data.at(at.version, layer, head) : shownFirst);
+  const nameOf = (layer, head) => fill(t.name, { layer: layer + 1, head: head + 1 });
+  const weightsOf = (layer, head, version = at.version) => (data ? data.at(version, layer, head) : shownFirst);
+  const onlyChange = (version = at.version) => change.checked && version > 0;
   /** Return a head's weights, or their difference from the weights in the original sentence. */
-  function shownOf(layer, head) {
-    const weights = weightsOf(layer, head);
-    if (!onlyChange()) return weights;
+  function shownOf(layer, head, version = at.version) {
+    const weights = weightsOf(layer, head, version);
+    if (!onlyChange(version)) return weights;
     const old = data.at(0, layer, head);
     return weights.map((row, i) => row.map((w, j) => w - old[i][j]));
   }
-  const onlyChange = () => change.checked && at.version > 0;
 
   // The sentence ------------------------------------------------------------------------------
   let mine = null; // What the model in the page read of the reader's sentence.
-  const pick = h("select", { id: uid(), class: "attn-live-input", "data-attn": "pick", onchange: () => (pick.value === OWN ? showOwn() : read(pick.value)) },
+  const pick = h("select", { id: uid(), class: "attn-live-input", "data-attn": "pick", onchange: () => (pick.value === OWN && mine ? showOwn() : read(pick.value)) },
     model.get("sentences").map(({ name, language: lang, text }) => h("option", { value: name, lang, selected: name === at.name }, text)));
   const text = h("p", { class: "attn-heads-text attn-all-text", "data-attn": "text" });
   const note = h("p", { class: "attn-live-note", "data-attn": "note" });
@@ -116,7 +158,7 @@ function render({ model, el }) {
     const waiting = setTimeout(() => put(note, t.loading), 200);
     try {
       const stored = await loadModel(`attended_${name}`, model.get("trained")?.[name], unpack);
-      take(name, stored);
+      take(name, stored.hand ? { ...stored, ...spoken(language, stored) } : stored, stored.hand ? stored.from.length - 1 : 0);
     } catch (error) {
       console.warn(error.message);
       put(note, t.failed);
@@ -130,16 +172,19 @@ function render({ model, el }) {
     data = given;
     at.name = name;
     at.version = version;
-    put(found, "");
     if (longer) at.row = data.n - 1;
+    if (!isOwn()) views.choose("heads");
+    views.node.hidden = !isOwn();
     buildVersions();
     draw();
   }
 
   // The reader's own sentence -------------------------------------------------------------------
-  const ownOption = h("option", { value: OWN }, t.own);
+  const ownOption = [...pick.options].find(({ value }) => value === OWN) ?? h("option", { value: OWN }, t.own);
   const own = ownSentence(language, {
-    nLayers: 30, nHeads: 9,
+    nLayers: 30, nHeads: 9, search: model.get("address"), inductionOf,
+    view: (name) => views.choose(name),
+    head: (layer, head) => Object.assign(at, { layer, head }),
     show(given) {
       mine = unpack(given);
       pick.append(ownOption);
@@ -149,7 +194,7 @@ function render({ model, el }) {
     gone() {
       ownOption.remove();
       mine = null;
-      if (isOwn()) read(pick.value = model.get("sentence"));
+      if (isOwn()) read(pick.value = model.get("sentences")[0].name);
     },
   });
   /** Show the last version: that of the reader's hand, if there is one. */
@@ -162,9 +207,10 @@ function render({ model, el }) {
     const lines = data.probabilities.map((row, i) => h("tr", {},
       h("th", { scope: "row" }, h("label", { class: "attn-w-choice" }, h("input", {
         type: "radio", name: group, value: i, checked: i === at.version, "data-attn": "version",
-        onchange: () => { at.version = i; put(found, ""); draw(); live.say(`${label(i)}. ${note.textContent}`); },
+        onchange: () => { at.version = i; draw(); live.say(`${label(i)}. ${note.textContent}`); },
       }), h("span", {}, label(i)))),
       row.map((p) => h("td", { "data-attn": "next", "data-deep": p > 0.757, style: `background-color:rgb(var(--attn-heat) / ${p})` }, format(p)))));
+    versions.toggleAttribute("data-few", lines.length < 4);
     versions.replaceChildren(scroller(t.version, h("table", { class: "attn-w-table attn-all-table" }, caption,
       h("thead", {}, h("tr", {}, h("td", {}, h("span", { class: "attn-w-label" }, t.reads)),
         data.next.map((token) => h("th", { scope: "col", lang: languageOf() }, quote(token))))),
@@ -172,27 +218,26 @@ function render({ model, el }) {
   }
 
   // The small maps ----------------------------------------------------------------------------
-  const sink = h("input", { type: "checkbox", role: "switch", "data-attn": "sink", onchange: () => draw() });
-  const change = h("input", { type: "checkbox", role: "switch", "data-attn": "change", onchange: () => draw() });
+  const control = (name, act) => h("input", { type: "checkbox", role: "switch", "data-attn": name, onchange: act });
+  const sink = control("sink", () => draw());
+  const change = control("change", () => draw());
+  const beside = control("beside", () => enlarge());
   const [nLayers, nHeads] = [30, 9];
+  const placeOf = (i) => [Math.floor(i / nHeads), i % nHeads];
   const tiles = Array.from({ length: nLayers * nHeads }, (_, i) => {
-    const [layer, head] = [Math.floor(i / nHeads), i % nHeads];
+    const [layer, head] = placeOf(i);
     const place = `--x:${head / (nHeads - 1)};--y:${layer / (nLayers - 1)}`;
     return h("button", {
-      type: "button", class: "attn-all-tile", style: place, "aria-label": fill(t.name, { layer: layer + 1, head: head + 1 }),
-      "data-attn": "head", "data-layer": layer, "data-head": head, onclick: () => select(layer, head),
+      type: "button", class: "attn-all-tile", style: place, "data-attn": "head", "data-layer": layer, "data-head": head, onclick: () => select(layer, head),
     }, h("i", {}), h("i", {}));
   });
-  const focusTile = roving(tiles, (i) => select(Math.floor(i / nHeads), i % nHeads), () => nHeads);
-  const block = (first, last) => h("div", { class: "attn-all-block" },
-    h("span", { class: "attn-w-label attn-all-corner", "aria-hidden": "true" }, t.headShort),
-    Array.from({ length: nHeads }, (_, head) => h("span", { class: "attn-w-label", "aria-hidden": "true" }, head + 1)),
-    Array.from({ length: last - first }, (_, k) => [
-      h("span", { class: "attn-w-label", "aria-hidden": "true" }, k ? first + k + 1 : `${t.layerShort} ${first + 1}`),
-      tiles.slice((first + k) * nHeads, (first + k + 1) * nHeads)]));
-  const grid = h("div", { class: "attn-all-grid" }, block(0, nLayers / 2), block(nLayers / 2, nLayers));
-  const box = scroller(t.heads, grid);
-  box.classList.add("attn-all-box");
+  const focusTile = roving(tiles, (i) => select(...placeOf(i)), () => nHeads);
+  const block = (first) => h("div", { class: "attn-all-block" },
+    Array.from({ length: nHeads + 1 }, (_, head) => h("span", { class: "attn-w-label", "aria-hidden": "true" }, head || "")),
+    Array.from({ length: BLOCK }, (_, k) => [
+      h("span", { class: "attn-w-label", "aria-hidden": "true" }, first + k + 1), tiles.slice((first + k) * nHeads, (first + k + 1) * nHeads)]));
+  const grid = h("div", { class: "attn-all-grid", role: "group", "aria-label": t.heads },
+    Array.from({ length: nLayers / BLOCK }, (_, i) => block(i * BLOCK)));
 
   /** Draw all heads into one image whose opacity is the weight: the tiles show it as a mask, in a colour of the page. */
   function sheets() {
@@ -200,7 +245,7 @@ function render({ model, el }) {
     const canvas = ["more", "less"].map(() => Object.assign(document.createElement("canvas"), { width: nHeads * n * DOT, height: nLayers * n * DOT }));
     const pens = canvas.map((one) => one.getContext("2d"));
     const from = sink.checked ? 1 : 0;
-    const all = tiles.map((_, i) => shownOf(Math.floor(i / nHeads), i % nHeads).map((row) => row.fill(0, 0, from)));
+    const all = tiles.map((_, i) => shownOf(...placeOf(i)).map((row) => row.fill(0, 0, from)));
     const tops = all.map((weights) => Math.max(0.1, ...weights.flat().map(Math.abs)));
     const most = Math.max(...tops); // Changes are small, so the largest change of all heads is the darkest, and square roots are drawn.
     all.forEach((weights, head) => weights.forEach((row, i) => row.forEach((w, j) => {
@@ -215,11 +260,25 @@ function render({ model, el }) {
   }
 
   // One head, enlarged ------------------------------------------------------------------------
-  const big = h("div", { class: "attn-heads-big" });
+  const step = (hook, label, sign, layers, heads) => h("button", {
+    type: "button", class: "attn-w-button", "data-attn": hook, "aria-label": label,
+    onclick: () => select((at.layer + layers + nLayers) % nLayers, (at.head + heads + nHeads) % nHeads),
+  }, sign);
+  // The maps are smaller than a fingertip on a phone, where these move to the neighbours.
+  const steps = [["layer", t.layerShort, 1, 0], ["head", t.headShort, 0, 1]].map(([hook, name, layers, heads]) => h("span", { class: "attn-all-step" },
+    step(`less-${hook}`, fill(t.lower, { name }), "−", -layers, -heads), name, step(`more-${hook}`, fill(t.higher, { name }), "+", layers, heads)));
+  const title = h("b", { id: uid() });
+  const toggle = h("button", { type: "button", class: "attn-w-button", "data-attn": "toggle-head", hidden: true, onclick: () => own.toggle(at.layer, at.head) });
+  const matrices = h("div", { class: "attn-all-pair" });
+  const said = h("p", { class: "attn-w-summary", "data-attn": "summary" });
+  const legend = h("p", { class: "attn-w-label" });
+  const switches = h("div", { class: "attn-w-controls" }, [[sink, t.sink], [change, t.change], [beside, t.beside]].map(([input, name]) => h("label", { class: "attn-w-choice" }, input, name)));
+  const big = h("div", { class: "attn-heads-big" }, h("div", { class: "attn-all-title" }, title, toggle, h("span", { class: "attn-all-steps" }, steps)), matrices, said, legend, switches);
   function select(layer, head) {
     Object.assign(at, { layer, head });
+    own?.chose(layer, head);
     mark();
-    live.say(`${fill(t.name, { layer: layer + 1, head: head + 1 })}. ${summary()}`);
+    live.say(`${nameOf(layer, head)}. ${summary()}`);
   }
   function summary() {
     const tokens = tokensNow();
@@ -229,14 +288,24 @@ function render({ model, el }) {
       query: quote(tokens[at.row]), keys: list(places.map((j) => quote(tokens[j])), t.and), weight: format(row[places[0]]),
     });
   }
-  function enlarge() {
-    const tokens = tokensNow();
-    const weights = shownOf(at.layer, at.head);
+  function choose(row) {
+    at.row = row;
+    for (const line of matrices.querySelectorAll("tbody tr")) {
+      const isShown = Number(line.dataset.row) === row;
+      line.toggleAttribute("data-shown", isShown);
+      const button = line.querySelector("button");
+      button.setAttribute("aria-pressed", String(isShown));
+      button.tabIndex = isShown ? 0 : -1;
+    }
+    put(said, summary());
+    live.say(said.textContent);
+  }
+  function matrix(version) {
+    const tokens = tokensOf(version);
+    const weights = shownOf(at.layer, at.head, version);
     const lang = languageOf();
     const buttons = tokens.map((token, i) => h("button", { type: "button", "aria-pressed": String(i === at.row), lang, class: "attn-w-query", "data-attn": "row", onclick: () => choose(i) }, visible(token)));
     roving(buttons, choose)(at.row);
-    const title = h("b", { id: uid() }, fill(t.matrix, { layer: at.layer + 1, head: at.head + 1 }));
-    const said = h("p", { class: "attn-w-summary", "data-attn": "summary" }, summary());
     const cell = (w, i, j) => {
       const colour = w < 0 ? `color-mix(in srgb, var(--attn-key) ${(-55 * w).toFixed(1)}%, transparent)` : `rgb(var(--attn-heat) / ${w.toFixed(3)})`;
       const grey = sink.checked && j === 0;
@@ -246,57 +315,55 @@ function render({ model, el }) {
         style: grey ? null : `background-color:${colour}`,
       }, j > i ? null : h("span", { "data-none": Math.abs(w) < 0.005 }, w < 0 && written !== "0" ? `−${written}` : written));
     };
-    const lines = weights.map((row, i) => h("tr", { onclick: () => choose(i), "data-shown": i === at.row },
+    const lines = weights.map((row, i) => h("tr", { onclick: () => choose(i), "data-row": i, "data-shown": i === at.row },
       h("th", { scope: "row" }, buttons[i]), row.map((w, j) => cell(w, i, j))));
-    function choose(i) {
-      at.row = i;
-      buttons.forEach((button, k) => {
-        button.setAttribute("aria-pressed", String(k === i));
-        button.tabIndex = k === i ? 0 : -1;
-        lines[k].toggleAttribute("data-shown", k === i);
-      });
-      put(said, summary());
-      live.say(said.textContent);
-    }
-    const table = h("table", { class: "attn-w-table attn-explorer-heat attn-heads-heat attn-all-heat", "data-upright": true, "aria-labelledby": title.id, "data-size": "small" },
-      h("thead", {}, h("tr", {}, h("td", {}), tokens.map((token) => h("th", { scope: "col", class: "attn-w-key", lang }, h("span", {}, visible(token)))))),
-      h("tbody", {}, lines));
-    const toggle = isOwn() && h("button", {
-      type: "button", class: "attn-w-button", "data-attn": "toggle-head", onclick: () => own.toggle(at.layer, at.head),
-    }, own.toggleLabel(at.layer, at.head));
-    const answer = h("span", { class: "attn-w-label", role: "status", "data-attn": "answer" }, isOwn() ? own.answer() : "");
-    big.replaceChildren(h("p", {}, title, toggle ? [" ", toggle, " ", answer] : null), scroller(title.textContent, table), said,
-      h("p", { class: "attn-w-label" }, onlyChange() ? t.changes : t.rows));
+    const table = h("table", {
+      class: "attn-w-table attn-explorer-heat attn-heads-heat attn-all-heat", "data-upright": true, "aria-labelledby": title.id, "data-size": "small", "data-dense": tokens.length > DENSE,
+    }, h("thead", {}, h("tr", {}, h("td", {}), tokens.map((token) => h("th", { scope: "col", class: "attn-w-key", lang }, h("span", {}, visible(token)))))),
+    h("tbody", {}, lines));
+    return scroller(title.textContent, table);
+  }
+  function enlarge() {
+    put(title, nameOf(at.layer, at.head));
+    const others = beside.checked && data?.from.length > 1 ? [at.version ? 0 : 1] : [];
+    matrices.replaceChildren(...[at.version, ...others].sort().map(matrix));
+    put(said, summary());
+    put(legend, onlyChange() ? t.changes : t.rows);
+    toggle.hidden = !isOwn();
+    if (isOwn()) put(toggle, own.toggleLabel(at.layer, at.head));
   }
 
-  // Finding a head -------------------------------------------------------------------------------
-  const found = h("p", { class: "attn-live-note", "data-attn": "found" });
-  const finders = h("div", { class: "attn-all-find", role: "group", "aria-label": t.find },
-    h("span", { class: "attn-w-label" }, t.find), Object.keys(MEASURES).map((name) => h("button", {
-      type: "button", class: "attn-w-button", "data-attn": "find", "data-measure": name, onclick: () => seek(name),
-    }, t[name])));
-  function seek(name) {
-    if (!data) return;
-    let best = null;
-    for (let layer = 0; layer < nLayers; layer++) {
-      for (let head = 0; head < nHeads; head++) {
-        const share = MEASURES[name](weightsOf(layer, head), tokensNow(), data.at(0, layer, head));
-        if (share !== null && share > (best?.share ?? 0)) best = { layer, head, share };
-      }
-    }
-    if (best) {
-      Object.assign(at, { layer: best.layer, head: best.head });
-      mark();
-      tiles[at.layer * nHeads + at.head].scrollIntoView({ block: "nearest", inline: "nearest" });
-    }
-    put(found, best ? fill(t.found, { layer: best.layer + 1, head: best.head + 1, share: format(best.share) }) : name === "differs" ? t.unchanged : t.nothing);
-    live.say(`${found.textContent} ${best ? summary() : ""}`);
+  // Measuring every head -------------------------------------------------------------------------
+  const found = h("p", { class: "attn-all-found", "data-attn": "found" });
+  const measure = h("select", { id: uid(), class: "attn-live-input", "data-attn": "measure", onchange: () => { score(); live.say(found.textContent); } },
+    h("option", { value: "" }, t.none), Object.keys(MEASURES).map((name) => h("option", { value: name }, t[name])));
+  const measured = (name, version = at.version) => tiles.map((_, i) => MEASURES[name](weightsOf(...placeOf(i), version), tokensOf(version), weightsOf(...placeOf(i), 0)));
+  /** The induction score of every head in what was read of the reader's sentence as it is. */
+  function inductionOf(given) {
+    const read = unpack(given);
+    return tiles.map((_, i) => MEASURES.induction(read.at(0, ...placeOf(i)), read.tokens[0]));
+  }
+  function score() {
+    const name = measure.value;
+    const shares = name && data ? measured(name) : [];
+    const best = [...shares.keys()].filter((i) => shares[i] > 0).sort((i, j) => shares[j] - shares[i]).slice(0, MOST);
+    tiles.forEach((tile, i) => {
+      const [layer, head] = placeOf(i);
+      tile.setAttribute("aria-label", shares[i] == null ? nameOf(layer, head) : fill(t.scored, { name: nameOf(layer, head), share: format(shares[i]) }));
+      tile.style.setProperty("--share", shares[i] ?? 0);
+    });
+    grid.toggleAttribute("data-scored", best.length > 0);
+    if (!best.length) return put(found, !name ? t.axes : name === "differs" ? t.unchanged : t.nothing);
+    found.replaceChildren(t.found, ...best.map((i) => h("button", {
+      type: "button", class: "attn-all-best", "data-attn": "best", onclick: () => select(...placeOf(i)),
+    }, `${placeOf(i).map((n) => n + 1).join("·")} `, h("small", {}, formatBrief(shares[i])))));
+    return undefined;
   }
 
   function mark() {
     tiles.forEach((tile, i) => {
       tile.setAttribute("aria-pressed", String(i === at.layer * nHeads + at.head));
-      tile.toggleAttribute("data-off", isOwn() && own.isOff(Math.floor(i / nHeads), i % nHeads));
+      tile.toggleAttribute("data-off", Boolean(isOwn() && own.isOff(...placeOf(i))));
     });
     focusTile(at.layer * nHeads + at.head);
     enlarge();
@@ -307,25 +374,41 @@ function render({ model, el }) {
     text.lang = languageOf();
     text.replaceChildren(...tokens.map((token, i) => (at.version && changed.has(i) ? [token.startsWith(" ") ? " " : "", h("mark", { "data-attn": "changed" }, token.trim())] : token)).flat());
     change.disabled = !at.version;
+    beside.disabled = !(data?.from.length > 1);
     note.removeAttribute("data-bad");
     if (data) {
       const tail = at.version > 1 && changed.has(data.n - 1) ? ` ${t.isTail}` : "";
       put(note, data.notes?.[at.version] ?? fill([t.asItIs, t.isExchanged][at.version] ?? t.isPatched, names()) + tail);
       sheets();
     }
+    score();
     mark();
+    if (isOwn()) own.drawn(at.version);
   }
 
+  const maps = h("div", { class: "attn-all-maps" },
+    h("div", { class: "attn-all-measure" }, h("label", { for: measure.id, class: "attn-w-label" }, t.find), measure, found), grid);
+  /** Judge the stored patch that is chosen, or what the reader carried over. */
+  function judge() {
+    if (isOwn()) return own.boundary();
+    if (!data) return ["unread"];
+    const isEnough = (version) => data.probabilities[version]?.[0] > data.probabilities[version]?.[1];
+    if (at.version < 2) return ["unpatched"];
+    if (!data.from.some((_, version) => version > 1 && isEnough(version))) return ["never"];
+    return isEnough(at.version) ? [isEnough(at.version + 1) ? "early" : "right", names()] : ["late"];
+  }
+  const views = ownViews(language, { heads: [maps, big], ...own?.panels }, (name) => own?.viewed(name));
+  views.node.hidden = true;
   el.append(h("div", { class: "attn-w attn-heads attn-all", lang: language, role: "group", "aria-label": t.title, "data-attn": "head-explorer" },
-    h("div", { class: "attn-live-form" }, h("label", { for: pick.id, class: "attn-w-label" }, t.sentence), pick), own?.form ?? [], text, box,
-    h("div", { class: "attn-w-controls" }, [[sink, t.sink], [change, t.change]].map(([input, name]) => h("label", { class: "attn-w-choice" }, input, name))),
-    big, versions, note, own?.grid ?? [], finders, found, live.node, own ? [own.tasks, own.offer] : []));
+    h("div", { class: "attn-live-form" }, h("label", { for: pick.id, class: "attn-w-label" }, t.sentence), pick), own?.form ?? [], text, views.node, own?.strip ?? [],
+    h("div", { class: "attn-all-stage" }, maps, h("div", { class: "attn-all-panel" }, big, Object.values(own?.panels ?? {})), h("div", {}, versions, note)),
+    live.node, figureExercise(t.exercise, judge), own ? own.offer : []));
   draw();
   // The data are loaded when the figure comes onto the screen, so that a reader who never sees it does not pay for it.
   const watcher = new IntersectionObserver((entries) => {
     if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
     watcher.disconnect();
-    read(at.name);
+    if (at.name !== OWN || model.get("trained")?.[OWN]) read(at.name);
   });
   watcher.observe(el);
   return () => {

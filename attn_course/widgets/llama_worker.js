@@ -1,12 +1,14 @@
 // Runs the language model in a worker of the page, so that the page stays alive. It gets
 //   { kind: "load", base, manifest }     fetch the parts, as book/_ext/attn_model.py packs them
 //   { kind: "write", turn, prompt, ids, most, temperature, topP }
-//   { kind: "look", turn, text, off, patch }   read a text without the heads `off`, each [layer, head], and
-//        with one vector of another text, `patch`, { text, layer, position }
+//   { kind: "look", turn, text, off, patch, words }   read a text without the heads `off`, each [layer, head], and
+//        with one vector of another text, `patch`, { text, layer, position }; of some words tell the probability
+//   { kind: "lens", turn, text, off, patch, layers, position, ids }   what the vector of that position would
+//        predict on entering each layer, and the rank of each id there
 //   { kind: "grid", turn, text, other, layers, ids }   carry each vector of the other text over, one at a time
 //   { kind: "stop" }
 // and tells { kind: "loading", share }, "loaded", "reading" with the share of a pass, a "step" for each
-// position, "looked", a "cell" for each vector, "done", "full" where no more tokens are read, or "failed",
+// position, "looked", "seen", a "cell" for each vector, "done", "full" where no more tokens are read, or "failed",
 // with the turn of the request. A new request ends the one before it.
 import { ByteLevelTokenizer } from "./byte_level.js";
 import { partsInto } from "./parts.js";
@@ -69,32 +71,51 @@ export function languageModel(tell, pause, random = Math.random) {
     if (!ids.length) throw wrong("text", "at least one token", "none");
     return ids;
   };
-  /** The residual stream of a text as it enters each layer, and as it leaves the last. */
-  async function streamsOf(ids, isCurrent) {
+  /** The residual stream of a text as it enters each layer, and as it leaves the last, with what hooks change. */
+  async function streamsOf(ids, isCurrent, hooks = {}) {
     const streams = [];
-    const stream = (layer, x) => { streams[layer] = x; };
-    await finished(model.read(ids, { hooks: { stream } }), isCurrent);
+    const stream = (layer, x) => {
+      hooks.stream?.(layer, x);
+      streams[layer] = x;
+    };
+    await finished(model.read(ids, { hooks: { ...hooks, stream } }), isCurrent);
     return streams;
   }
+  /** The hooks of a request; null if it was stopped. */
+  async function changed({ off = [], patch = null }, isCurrent) {
+    const hooks = withoutHeads(off);
+    if (!patch) return hooks;
+    const streams = await streamsOf(idsOf(patch.text), isCurrent);
+    return isCurrent() ? { ...hooks, ...withStream(patch.layer, patch.position, streams[patch.layer][patch.position]) } : null;
+  }
 
-  async function look({ text, off = [], patch = null }, say) {
+  async function look({ text, words = [], ...hand }, say) {
     const mine = ++task;
     const isCurrent = () => mine === task;
     const ids = idsOf(text);
     if (ids.length > MOST_LOOKED_AT) return say({ kind: "full", tokens: ids.length, most: MOST_LOOKED_AT });
     const weights = [];
     const collect = (_, heads) => heads.forEach((rows) => rows.forEach((row) => row.forEach((w) => weights.push(Math.round(WHOLE * w)))));
-    const hooks = { ...withoutHeads(off), weights: collect };
-    if (patch) {
-      const streams = await streamsOf(idsOf(patch.text), isCurrent);
-      if (!isCurrent()) return null;
-      Object.assign(hooks, withStream(patch.layer, patch.position, streams[patch.layer][patch.position]));
-    }
-    const logits = (await finished(model.read(ids, { hooks }), isCurrent))?.logits[0];
+    const hooks = await changed(hand, isCurrent);
+    const logits = hooks && (await finished(model.read(ids, { hooks: { ...hooks, weights: collect } }), isCurrent))?.logits[0];
     if (!logits) return null;
     const probabilities = nextTokenProbabilities(logits);
     const best = bestOf(probabilities, BEST).map(([id, p]) => ({ id, p, text: tokenizer.show(id) }));
-    return say({ kind: "looked", tokens: ids.map((id) => tokenizer.show(id)), ids, weights: Uint8Array.from(weights), probabilities, best });
+    const chances = words.map((word) => probabilities[tokenizer.encode(word)[0]]);
+    return say({ kind: "looked", tokens: ids.map((id) => tokenizer.show(id)), ids, weights: Uint8Array.from(weights), probabilities, best, chances });
+  }
+
+  async function lens({ text, layers, position, ids: asked, ...hand }, say) {
+    const mine = ++task;
+    const isCurrent = () => mine === task;
+    const hooks = await changed(hand, isCurrent);
+    const streams = hooks && await streamsOf(idsOf(text), isCurrent, hooks);
+    if (!streams || !isCurrent()) return null;
+    const seen = model.logits(layers.map((layer) => streams[layer][position])).map((logits, i) => {
+      const id = greedyChoice(logits);
+      return { layer: layers[i], text: tokenizer.show(id), ranks: asked.map((one) => 1 + logits.filter((x) => x > logits[one]).length) };
+    });
+    return say({ kind: "seen", seen });
   }
 
   /**
@@ -164,7 +185,7 @@ export function languageModel(tell, pause, random = Math.random) {
   return (message) => {
     if (message.kind === "stop") task += 1;
     const say = (data) => tell({ ...data, turn: message.turn });
-    const answer = { load, write, look, grid }[message.kind]?.(message, say);
+    const answer = { load, write, look, lens, grid }[message.kind]?.(message, say);
     return answer?.catch((error) => say({ kind: "failed", why: String(error.message ?? error) }));
   };
 }

@@ -1,57 +1,53 @@
 // A sentence of the reader's in HeadExplorer: the language model reads it in the page, perhaps beside a second
 // one, and the reader switches heads off or carries one vector from one sentence to the other.
+import { DARE_STRINGS, PRONOUNS, sixOf, standing } from "./dares.js";
 import { pageModel } from "./language_model.js";
-import { fill, format, h, put, roving, scroller, uid, visible } from "./shared.js";
+import { fill, format, h, put, rich, roving, scroller, uid, visible } from "./shared.js";
 
 export const OWN_STRINGS = {
   es: {
-    title: "Una oración tuya", sentence: "Oración, que queda sin terminar", other: "La misma con algo cambiado (si quieres)", read: "Leer",
+    sentence: "Oración, que queda sin terminar", other: "La misma con algo cambiado (si quieres)", read: "Leer",
     reading: "El modelo lee…", failed: "El modelo se detuvo: {why}", full: "La oración tiene {tokens} tokens, y aquí caben {most}.",
     empty: "Escribe antes una oración, aunque sea una palabra.", arrived: "La dirección de esta página trae una oración: aparecerá cuando llegue el modelo.", strange: "La dirección pide algo que aquí no hay, y se deja de lado.",
     unlike: "Las dos oraciones tienen {one} y {two} tokens. Para llevar un vector de una a la otra hacen falta tantos en una como en la otra: prueba con otra palabra.",
-    same: "Las dos oraciones son iguales.", asItIs: "Tu oración tal cual", changed: "La cambiada", hand: "Con tu mano",
-    isOwn: "Toca una cabeza para verla grande; ahí mismo se apaga.", isChanged: "La oración cambiada, tal cual.",
+    same: "Las dos oraciones son iguales.", asItIs: "Tu oración", changed: "La cambiada", hand: "Con tu mano",
+    isOwn: "Tu oración, tal cual.", isChanged: "La oración cambiada, tal cual.",
     isOff: "Apagadas: {heads}. Entregan ceros.", isPatched: "Al entrar en la capa {layer}, el vector de «{token}» es el de la otra oración.", isPatchedLast: "Tras la última capa, el vector de «{token}» es el de la otra oración.",
-    off: "Apagar esta cabeza", on: "Encender esta cabeza", now: "Ahora sigue {after}; sin tocar nada seguía {before}.", token: "«{token}» ({share}\u202f%)", allOn: "Encender todas", name: "{layer}.{head}",
+    off: "Apagar esta cabeza", on: "Encender esta cabeza", next: "Sigue {after}.", now: "Ahora sigue {after}; sin tocar nada seguía {before}.", token: "«{token}» ({share}\u202f%)", allOn: "Encender todas", name: "{layer}.{head}",
     grid: "Lleva un vector de tu oración a la cambiada", gridSaid: "Toca una casilla: al entrar en esa capa, el vector de esa palabra pasa a ser el que tenía en tu oración, y la respuesta cambia.",
-    fillGrid: "Probar todas", filling: "Se prueban: {done} de {all}", filled: "El color dice qué parte del camino de «{two}» a «{one}» recorre la respuesta con ese solo vector.",
+    alone: "Escribe arriba una segunda oración, con algo cambiado y tantos tokens como la primera, y pulsa «Leer».", fillGrid: "Probar todas", filling: "Se prueban: {done} de {all}", filled: "El color dice qué parte del camino de «{two}» a «{one}» recorre la respuesta con ese solo vector.",
     layer: "capa {layer}", end: "salida", cell: "{token}, {layer}", cellShare: "{token}, {layer}: {share}", none: "Quitar el parche",
-    share: "Copiar la dirección de esto", shared: "La dirección está en el portapapeles.", unshared: "El navegador no deja copiar. La dirección está arriba, en su barra.",
-    dares: "Retos", tryIt: "Preparar", done: "Logrado.", answer: "Respuesta",
-    openDares: [
-      { text: "La capital de Francia es París. Haz que el modelo diga Rome con un solo toque.", sentence: "The capital of Italy is", other: "The capital of France is",
-        heads: 0, wanted: "Rome", answer: "Toca la columna de «␣France» en cualquier capa hasta la 22, o la de «␣is» desde la 25: la respuesta pasa de una palabra a la otra entre esas capas." },
-      { text: "Tras «The dog chased the cat. The cat chased the» (el perro persiguió al gato, el gato persiguió al…) el modelo da a dog un 94\u202f%. De las 270 cabezas hay una sola sin la cual lo más probable es cat. Encuéntrala.", sentence: "The dog chased the cat. The cat chased the", other: "",
-        heads: 1, wanted: "cat", answer: "La cabeza 4 de la capa 2." },
-    ],
+    share: "Copiar la dirección", shared: "La dirección está en el portapapeles.", unshared: "El navegador no deja copiar. La dirección está arriba, en su barra.",
+    views: { heads: "Cabezas", carry: "Un vector", lens: "Capa a capa", dares: "Retos" }, view: "Qué hacer con la oración",
+    lens: "Qué predeciría cada capa", lensSaid: "Se lee el vector de esta palabra al entrar en cada capa, como lo leería el final del modelo, y se cuenta en qué puesto queda cada respuesta.",
+    lensOf: "palabra", says: "predice", rank: "puesto de {token}",
   },
   en: {
-    title: "A sentence of your own", sentence: "A sentence, left unfinished", other: "The same with something changed (if you like)", read: "Read",
+    sentence: "A sentence, left unfinished", other: "The same with something changed (if you like)", read: "Read",
     reading: "The model reads…", failed: "The model stopped: {why}", full: "The sentence has {tokens} tokens, and there is room for {most} here.",
     empty: "Write a sentence first, if only a word.", arrived: "The address of this page holds a sentence: it will appear when the model is here.", strange: "The address asks for something that is not here, which is left out.",
     unlike: "The two sentences have {one} and {two} tokens. To carry a vector from one to the other they need equally many: try another word.",
-    same: "The two sentences are the same.", asItIs: "Your sentence as it is", changed: "The changed one", hand: "With your hand",
-    isOwn: "Touch a head to see it enlarged; there you can switch it off.", isChanged: "The changed sentence, as it is.",
+    same: "The two sentences are the same.", asItIs: "Your sentence", changed: "The changed one", hand: "With your hand",
+    isOwn: "Your sentence, as it is.", isChanged: "The changed sentence, as it is.",
     isOff: "Switched off: {heads}. They hand over zeros.", isPatched: "On entering layer {layer}, the vector of “{token}” is that of the other sentence.", isPatchedLast: "After the last layer, the vector of “{token}” is that of the other sentence.",
-    off: "Switch this head off", on: "Switch this head on", now: "Now {after} is next; untouched it was {before}.", token: "“{token}” ({share}%)", allOn: "Switch all on", name: "{layer}.{head}",
+    off: "Switch this head off", on: "Switch this head on", next: "Next is {after}.", now: "Now {after} is next; untouched it was {before}.", token: "“{token}” ({share}%)", allOn: "Switch all on", name: "{layer}.{head}",
     grid: "Carry a vector from your sentence to the changed one", gridSaid: "Touch a cell: on entering that layer, the vector of that word becomes the one it had in your sentence, and the answer changes.",
-    fillGrid: "Try them all", filling: "Trying: {done} of {all}", filled: "The colour says how much of the way from “{two}” to “{one}” the answer goes with that single vector.",
+    alone: "Write a second sentence above, with something changed and as many tokens as the first, and press “Read”.", fillGrid: "Try them all", filling: "Trying: {done} of {all}", filled: "The colour says how much of the way from “{two}” to “{one}” the answer goes with that single vector.",
     layer: "layer {layer}", end: "output", cell: "{token}, {layer}", cellShare: "{token}, {layer}: {share}", none: "Remove the patch",
-    share: "Copy the address of this", shared: "The address is on the clipboard.", unshared: "The browser does not allow copying. The address stands above, in its bar.",
-    dares: "Dares", tryIt: "Set it up", done: "Done.", answer: "Answer",
-    openDares: [
-      { text: "The capital of France is Paris. Make the model say Rome with a single touch.", sentence: "The capital of Italy is", other: "The capital of France is",
-        heads: 0, wanted: "Rome", answer: "Touch the column of “␣France” in any layer up to 22, or that of “␣is” from 25 on: between those layers the answer moves from one word to the other." },
-      { text: "After “The dog chased the cat. The cat chased the” the model gives dog 94%. Of the 270 heads there is one alone without which cat is the most probable. Find it.", sentence: "The dog chased the cat. The cat chased the", other: "",
-        heads: 1, wanted: "cat", answer: "Head 4 of layer 2." },
-    ],
+    share: "Copy the address", shared: "The address is on the clipboard.", unshared: "The browser does not allow copying. The address stands above, in its bar.",
+    views: { heads: "Heads", carry: "One vector", lens: "Layer by layer", dares: "Dares" }, view: "What to do with the sentence",
+    lens: "What each layer would predict", lensSaid: "The vector of this word is read on entering each layer, as the end of the model would read it, and the rank of each answer is counted.",
+    lensOf: "word", says: "predicts", rank: "rank of {token}",
   },
 };
 
 export const OWN = "own"; // The name of the reader's sentence among the stored ones.
 const LETTERS = 200;
 const EVERY = 3; // The grid has every third layer: all of them are more than a screen.
-const [SENTENCE, OTHER, OFF, PATCH] = ["sentence", "other", "off", "patch"]; // What the address says.
+const MOST_COLUMNS = 4;
+const LATE = 25; // From this layer on the lens shows each, since the answers come up there.
+const VIEWS = ["heads", "carry", "lens", "dares"];
+const [SENTENCE, OTHER, OFF, PATCH, HEAD, VIEW] = ["sentence", "other", "off", "patch", "head", "view"]; // What the address says.
 
 /** What the figure shows of some readings, as `unpack` of head_explorer.js takes it. */
 export function joined(readings, { nLayers, nHeads }) {
@@ -62,16 +58,27 @@ export function joined(readings, { nLayers, nHeads }) {
     weights.set(reading.weights, place);
     place += reading.weights.length;
   }
-  // The columns are what each reading would write next: two of each, and no more than five.
+  // The columns are what each reading would write next: those of the first rank before others, and no more than four.
   const columns = new Map();
   for (const rank of [0, 1, 2]) {
-    for (const { best } of readings) if (columns.size < 5 && best[rank]) columns.set(best[rank].id, best[rank].text);
+    for (const { best } of readings) if (columns.size < MOST_COLUMNS && best[rank]) columns.set(best[rank].id, best[rank].text);
   }
   return {
     tokens: [clean.tokens, other.tokens], shape: [nLayers, nHeads], from: readings.map(() => 0), weights,
     changed: clean.ids.flatMap((id, i) => (id === other.ids[i] ? [] : [i])),
     next: [...columns.values()], probabilities: readings.map(({ probabilities }) => [...columns.keys()].map((id) => probabilities[id])),
   };
+}
+
+/** The labels and the notes of the versions of a sentence of the reader's: as it is, changed, and with the hand. */
+export function spoken(language, { tokens, from, shape: [nLayers], hand: { other, off, patch } }) {
+  const t = OWN_STRINGS[language];
+  const heads = off.map(([layer, head]) => fill(t.name, { layer: layer + 1, head: head + 1 })).join(", ");
+  const done = [heads && fill(t.isOff, { heads }), patch && fill(patch.layer < nLayers ? t.isPatched : t.isPatchedLast, {
+    layer: patch.layer + 1, token: visible(tokens[1][patch.position]),
+  })].filter(Boolean).join(" ");
+  const kept = (list) => list.filter((_, i) => [true, other, done][i]).slice(0, from.length);
+  return { labels: kept([t.asItIs, t.changed, t.hand]), notes: kept([t.isOwn, t.isChanged, done]) };
 }
 
 /** The state that an address holds, as far as a model of that size has it; `isWhole` says whether that is all. */
@@ -91,13 +98,22 @@ export function stateIn(search, { nLayers, nHeads }) {
   };
   const [patch] = pairs(PATCH, [nLayers + 1, LETTERS]); // The last one is what leaves the last layer.
   const off = pairs(OFF, [nLayers, nHeads]);
-  return { text: text(SENTENCE), other: text(OTHER), off, patch: patch ? { layer: patch[0], position: patch[1] } : null, isWhole };
+  const [head = null] = pairs(HEAD, [nLayers, nHeads]);
+  const view = said.get(VIEW) ?? VIEWS[0];
+  isWhole &&= VIEWS.includes(view);
+  return {
+    text: text(SENTENCE), other: text(OTHER), off, patch: patch ? { layer: patch[0], position: patch[1] } : null,
+    head, view: VIEWS.includes(view) ? view : VIEWS[0], isWhole,
+  };
 }
 
-export function addressOf(href, { text, other, off, patch }) {
+export function addressOf(href, { text, other, off, patch, head, view }) {
   const url = new URL(href);
   const pairs = (list) => list.map((pair) => pair.map((n) => n + 1).join(".")).join("-");
-  const values = { [SENTENCE]: text, [OTHER]: other, [OFF]: pairs(off), [PATCH]: patch && pairs([[patch.layer, patch.position]]) };
+  const values = {
+    [SENTENCE]: text, [OTHER]: other, [OFF]: pairs(off), [PATCH]: patch && pairs([[patch.layer, patch.position]]),
+    [HEAD]: head && pairs([head]), [VIEW]: view !== VIEWS[0] && view,
+  };
   for (const [name, x] of Object.entries(values)) {
     if (x) url.searchParams.set(name, x);
     else url.searchParams.delete(name);
@@ -105,25 +121,57 @@ export function addressOf(href, { text, other, off, patch }) {
   return url.href;
 }
 
-/**
- * The parts of the figure { offer, form, grid, tasks }; what switches a head, { toggle, isOff, toggleLabel }, each
- * of (layer, head); and `answer`, what the model says then. Null where no model can be had. `show(read)` draws what was read, with the labels and
- * the notes of its versions. `gone` is called when the model is not there any more.
- */
-export function ownSentence(language, { nLayers, nHeads, show, gone }) {
+/** Tabs over the panels of the figure, of which one is open: { node, choose }. */
+export function ownViews(language, panels, viewed) {
   const t = OWN_STRINGS[language];
-  const state = stateIn(globalThis.location?.search ?? "", { nLayers, nHeads });
+  const nodesOf = (name) => [panels[name]].flat();
+  const tabs = Object.keys(panels).map((name) => {
+    const nodes = nodesOf(name);
+    for (const node of nodes) node.id ||= uid();
+    return h("button", {
+      type: "button", role: "tab", id: uid(), "aria-controls": nodes.map(({ id }) => id).join(" "), "data-attn": "view", "data-view": name, onclick: () => choose(name, true),
+    }, t.views[name]);
+  });
+  const names = Object.keys(panels);
+  const focus = roving(tabs, (i) => choose(names[i], true));
+  function choose(name, isHand = false) {
+    names.forEach((other, i) => {
+      tabs[i].setAttribute("aria-selected", String(other === name));
+      for (const node of nodesOf(other)) node.hidden = other !== name;
+    });
+    focus(names.indexOf(name));
+    if (isHand) viewed(name);
+  }
+  choose(names[0]);
+  return { node: h("div", { class: "attn-explorer-tabs attn-sentence-views", role: "tablist", "aria-label": t.view }, tabs), choose };
+}
+
+/**
+ * The parts of the figure { offer, form, strip, panels }; what switches a head, { toggle, isOff, toggleLabel }, each
+ * of (layer, head); what the figure tells, { chose, viewed, drawn }: a head, a panel, a version was chosen; and
+ * `boundary`, which judges where the patch of the reader lies. Null where no model can be had.
+ *
+ * `show(read)` draws what was read, with the labels and the notes of its versions. `view` opens a panel, `head`
+ * enlarges a head. `inductionOf(read)` measures all heads. `gone` is called when the model is not there any more.
+ */
+export function ownSentence(language, { nLayers, nHeads, search = "", inductionOf, view, head: enlarge, show, gone }) {
+  const t = OWN_STRINGS[language];
+  const tDare = DARE_STRINGS[language];
+  const here = globalThis.location?.search ?? "";
+  const state = stateIn(new URLSearchParams(here).has(SENTENCE) ? here : search ?? "", { nLayers, nHeads });
   let readings = [];
   let shares = new Map();
-  let answer = "";
+  let dare = null;
+  let six = [];
+  let touched = null; // What the model answers after the reader's hand.
   const living = pageModel(language, {
     ready() {
-      form.hidden = tasks.hidden = false;
+      form.hidden = false;
       sentence.focus();
       if (sentence.value) submit(state);
     },
     gone() {
-      form.hidden = gridBox.hidden = tasks.hidden = true;
+      form.hidden = strip.hidden = true;
       readings = [];
       gone();
     },
@@ -146,26 +194,47 @@ export function ownSentence(language, { nLayers, nHeads, show, gone }) {
     put(note, copied ? t.shared : t.unshared);
   });
   for (const node of [allOn, none, share]) node.hidden = true;
-  const gridBox = h("div", { class: "attn-sentence-carry", hidden: true, "data-attn": "grid" });
-  const dares = t.openDares.map((dare) => ({ ...dare, done: h("b", { role: "status", "data-attn": "dare-done" }) }));
-  const tasks = h("div", { hidden: true, "data-attn": "dares" }, h("p", {}, h("b", {}, t.dares)), h("ol", {}, dares.map((dare) => h("li", {}, `${dare.text} `, button("dare", t.tryIt, () => {
-    [sentence.value, other.value] = [dare.sentence, dare.other];
-    submit();
-  }), dare.done, h("details", {}, h("summary", {}, t.answer), h("p", {}, dare.answer))))));
   const form = h("form", {
     class: "attn-sentence", hidden: true, "data-attn": "own", onsubmit: (event) => { event.preventDefault(); submit(); },
-  }, h("p", {}, h("b", {}, t.title)), h("div", { class: "attn-sentence-fields" }, sentenceLabel, sentence, otherLabel, other),
-  h("div", { class: "attn-w-controls" }, h("button", { type: "submit", class: "attn-w-button", "data-attn": "read" }, t.read), allOn, none, share), note);
+  }, h("div", { class: "attn-sentence-fields" }, sentenceLabel, sentence, otherLabel, other,
+    h("button", { type: "submit", class: "attn-w-button", "data-attn": "read" }, t.read)), note);
+
+  // The dares, and what the model answers, beside whatever panel is open ------------------------------
+  const answer = h("p", { role: "status", "data-attn": "answer" });
+  const dared = h("p", { class: "attn-sentence-dare", hidden: true, "data-attn": "dared" });
+  const strip = h("div", { class: "attn-sentence-strip", hidden: true }, dared, answer, h("div", {}, allOn, none, share));
+  const dares = tDare.list.map((one, i) => ({ ...one, name: fill(tDare.dare, { n: i + 1 }), done: h("b", { "data-attn": "dare-done" }) }));
+  const tasks = h("div", { "data-attn": "dares" }, h("p", {}, h("b", {}, tDare.dares)), h("ol", {}, dares.map((one) => h("li", {}, `${one.text} `, button("dare", tDare.tryIt, () => {
+    [sentence.value, other.value] = [one.sentence, one.other];
+    dare = one;
+    open(one.view);
+    submit();
+  }), one.done, h("details", {}, h("summary", {}, tDare.answer), h("p", {}, one.answer))))));
+  function judge(best) {
+    dared.hidden = !dare;
+    const now = { ...state, best, six, chances: readings[0].chances };
+    for (const one of dares) if (standing(one, now, tDare).isDone) put(one.done, tDare.done);
+    if (!dare) return;
+    const { isDone, told } = standing(dare, now, tDare);
+    dared.replaceChildren(h("b", {}, `${dare.name} `), `${dare.text} `, h("b", { role: "status" }, ...isDone ? [tDare.done] : rich(told)));
+  }
 
   /** Let the model read one text; the promise ends when it has, and never if another request came before. */
-  const look = (request) => new Promise((resolve) => {
-    living.ask("look", request, (data) => {
-      if (data.kind === "looked") resolve(data);
+  const ask = (kind, request, answered) => new Promise((resolve) => {
+    living.ask(kind, request, (data) => {
+      if (data.kind === answered) resolve(data);
       else if (data.kind !== "reading") put(note, fill(t[data.kind], data));
     });
   });
+  let isReading = false; // The lens would end what the model reads, and is drawn after it anyway.
+  async function look(request) {
+    isReading = true;
+    const read = await ask("look", { words: PRONOUNS, ...request }, "looked");
+    isReading = false;
+    return read;
+  }
   /** Read what the form says; with heads or a patch from an address, read that as well. */
-  async function submit({ off = [], patch = null } = {}) {
+  async function submit({ off = [], patch = null, head = null, view: first = state.view } = {}) {
     const [text, second] = [sentence.value, other.value].map((value) => value.trimEnd());
     if (!text.trim()) {
       put(note, t.empty);
@@ -180,49 +249,52 @@ export function ownSentence(language, { nLayers, nHeads, show, gone }) {
     readings = found[1] && one !== two ? [found[0]] : found;
     Object.assign(state, { text, other: readings[1] ? second : "", off, patch: readings[1] && patch?.position < one ? patch : null });
     shares = new Map();
+    six = sixOf(inductionOf(joined(readings.slice(0, 1), { nLayers, nHeads })), nHeads);
+    if (head) enlarge(...head);
     drawGrid();
+    drawPlaces();
+    view(first);
     return act();
   }
+  const handOf = () => ({ off: state.off, patch: state.patch && { text: state.text, ...state.patch } });
   /** Read once more with the heads that are off and the vector that was carried over. */
   async function act() {
-    const { text, other: second, off, patch } = state;
+    const { other: second, off, patch } = state;
     const shown = readings.slice(0, second ? 2 : 1);
     const said = ({ best: [{ text: token, p }] }) => fill(t.token, { token: visible(token), share: format(100 * p, 0) });
-    answer = "";
-    const labels = [t.asItIs, t.changed].slice(0, shown.length);
-    const notes = [t.isOwn, t.isChanged].slice(0, shown.length);
-    if (off.length || patch) {
-      shown.push(await look({ text: second || text, off, patch: patch && { text, ...patch } }));
-      const heads = off.map(([layer, head]) => fill(t.name, { layer: layer + 1, head: head + 1 })).join(", ");
-      labels.push(t.hand);
-      answer = fill(t.now, { after: said(shown.at(-1)), before: said(shown.at(-2)) });
-      notes.push([heads && fill(t.isOff, { heads }), patch && fill(patch.layer < nLayers ? t.isPatched : t.isPatchedLast, {
-        layer: patch.layer + 1, token: visible(readings[1].tokens[patch.position]),
-      })].filter(Boolean).join(" "));
-    }
+    const isTouched = off.length > 0 || patch !== null;
+    touched = null;
+    if (isTouched) shown.push(touched = await look({ text: second || state.text, ...handOf() }));
+    put(answer, fill(isTouched ? t.now : t.next, { after: said(shown.at(-1)), before: said(shown.at(isTouched ? -2 : -1)) }));
     allOn.hidden = !off.length;
     none.hidden = !patch;
-    share.hidden = false;
-    try { history.replaceState(history.state, "", addressOf(location.href, state)); } catch { /* The address stays as it was. */ }
-    show({ ...joined(shown, { nLayers, nHeads }), labels, notes });
+    strip.hidden = share.hidden = false;
+    tell();
+    const read = joined(shown, { nLayers, nHeads });
+    show({ ...read, ...spoken(language, { ...read, hand: { other: second, off, patch } }) });
     cells.forEach((cell) => cell.node.setAttribute("aria-pressed", String(patch?.layer === cell.layer && patch.position === cell.position)));
-    const best = shown[labels.indexOf(t.hand)]?.best[0];
-    const isDone = (dare) => best?.text.trim() === dare.wanted
-      && text === dare.sentence && second === dare.other && off.length === dare.heads;
-    for (const dare of dares.filter(isDone)) put(dare.done, t.done);
+    judge(isTouched ? shown.at(-1).best[0].text.trim() : "");
   }
+  /** Write the state into the address, so that it can be sent. */
+  function tell() {
+    try { history.replaceState(history.state, "", addressOf(location.href, state)); } catch { /* The address stays as it was. */ }
+  }
+  function open(name) {
+    state.view = name;
+    view(name);
+  }
+  const nameOf = (layer) => (layer < nLayers ? fill(t.layer, { layer: layer + 1 }) : t.end);
 
   // The grid ------------------------------------------------------------------------
+  const gridBox = h("div", { class: "attn-sentence-carry", "data-attn": "grid" });
+  const layers = Array.from({ length: Math.floor(nLayers / EVERY) + 1 }, (_, i) => i * EVERY);
   if (state.text) living.node.prepend(h("p", { class: "attn-live-note" }, t.arrived));
   let cells = [];
   function drawGrid() {
-    gridBox.replaceChildren();
+    gridBox.replaceChildren(h("p", {}, h("b", {}, t.grid)));
     cells = [];
-    gridBox.hidden = !state.other;
-    if (!state.other) return;
+    if (!state.other) return gridBox.append(h("p", { class: "attn-live-note" }, t.alone));
     const { tokens } = readings[1];
-    const layers = Array.from({ length: Math.floor(nLayers / EVERY) + 1 }, (_, i) => i * EVERY);
-    const nameOf = (layer) => (layer < nLayers ? fill(t.layer, { layer: layer + 1 }) : t.end);
     cells = layers.flatMap((layer) => tokens.map((token, position) => ({
       layer, position, name: fill(t.cell, { token: visible(token), layer: nameOf(layer) }),
       node: h("button", { type: "button", class: "attn-sentence-cell", "aria-pressed": "false", "data-attn": "cell", "data-layer": layer, "data-position": position,
@@ -247,9 +319,9 @@ export function ownSentence(language, { nLayers, nHeads, show, gone }) {
     const lines = layers.map((layer, i) => h("tr", {}, h("th", { scope: "row" }, nameOf(layer)),
       cells.slice(i * tokens.length, (i + 1) * tokens.length).map((cell) => h("td", {}, cell.node))));
     const table = h("table", { class: "attn-w-table attn-sentence-grid" },
-      h("thead", {}, h("tr", {}, h("td", {}), tokens.map((token) => h("th", { scope: "col" }, visible(token))))), h("tbody", {}, lines));
-    gridBox.append(h("p", {}, h("b", {}, t.grid)), said, scroller(t.grid, table), h("div", { class: "attn-w-controls" }, tryAll));
-    colour();
+      h("thead", {}, h("tr", {}, h("td", {}), tokens.map((token) => h("th", { scope: "col" }, h("span", {}, visible(token)))))), h("tbody", {}, lines));
+    gridBox.append(said, scroller(t.grid, table), h("div", { class: "attn-w-controls" }, tryAll));
+    return colour();
   }
   function colour() {
     for (const { node: cell, layer, position, name } of cells) {
@@ -257,18 +329,79 @@ export function ownSentence(language, { nLayers, nHeads, show, gone }) {
       if (part === undefined) continue;
       cell.style.backgroundColor = `rgb(var(--attn-heat) / ${Math.min(1, Math.max(0, part)).toFixed(3)})`;
       cell.dataset.share = part;
-      cell.setAttribute("aria-label", `${name}: ${format(part)}`);
+      cell.setAttribute("aria-label", fill(t.cellShare, { token: visible(readings[1].tokens[position]), layer: nameOf(layer), share: format(part) }));
     }
   }
 
+  // The lens --------------------------------------------------------------------------
+  const place = h("select", { id: uid(), class: "attn-live-input", "data-attn": "lens-place", onchange: () => focusLens() });
+  const lensTable = h("div", {});
+  const lensBox = h("div", { class: "attn-sentence-lens", "data-attn": "lens" }, h("p", {}, h("b", {}, t.lens)), h("p", { class: "attn-live-note" }, t.lensSaid),
+    h("div", { class: "attn-live-form" }, h("label", { for: place.id, class: "attn-w-label" }, t.lensOf), place), lensTable);
+  let version = 0;
+  function drawPlaces() {
+    const { tokens } = readings[0];
+    place.replaceChildren(...tokens.map((token, i) => h("option", { value: i, selected: i === tokens.length - 1 }, visible(readings[1] && readings[1].tokens[i] !== token ? `${visible(token)} / ${visible(readings[1].tokens[i])}` : token))));
+  }
+  async function focusLens() {
+    if (state.view !== "lens" || !readings.length || isReading) return;
+    const isHand = version >= readings.length;
+    const asked = readings.length > 1 && readings[0].best[0].id !== readings[1].best[0].id ? readings.map(({ best }) => best[0]) : readings[0].best.slice(0, 2);
+    const { seen } = await ask("lens", {
+      text: isHand ? state.other || state.text : [state.text, state.other][version], ...isHand ? handOf() : {},
+      layers: [...layers.filter((layer) => layer < LATE), ...Array.from({ length: nLayers + 1 - LATE }, (_, i) => LATE + i)],
+      position: Number(place.value), ids: asked.map(({ id }) => id),
+    }, "seen");
+    const most = Math.log(readings[0].probabilities.length);
+    const shade = (rank) => 1 - Math.log(rank) / most;
+    const head = [t.says, ...asked.map(({ text }) => fill(t.rank, { token: visible(text) }))];
+    lensTable.replaceChildren(scroller(t.lens, h("table", { class: "attn-w-table attn-all-table attn-sentence-ranks" },
+      h("thead", {}, h("tr", {}, h("td", {}), head.map((name) => h("th", { scope: "col" }, name)))),
+      h("tbody", {}, seen.map(({ layer, text, ranks }) => h("tr", { "data-attn": "seen", "data-layer": layer }, h("th", { scope: "row" }, nameOf(layer)), h("td", {}, visible(text.replaceAll("\n", "⏎"))),
+        ranks.map((rank) => h("td", { "data-attn": "rank", "data-deep": shade(rank) > 0.757, style: `background-color:rgb(var(--attn-heat) / ${shade(rank).toFixed(3)})` }, rank))))))));
+  }
+
+  /** Judge whether the patch lies in the last layer of the grid in which one vector carries the answer over. */
+  async function boundary() {
+    const [one, two] = readings;
+    if (!two) return ["alone"];
+    const changed = one.ids.flatMap((id, i) => (id === two.ids[i] ? [] : [i]));
+    const { patch, off, text } = state;
+    const wanted = one.best[0];
+    const names = { word: visible(two.tokens[changed[0]]), one: visible(wanted.text), two: visible(two.best[0].text), layer: patch?.layer + 1 };
+    if (dares.some(({ sentence: known, other: second }) => known === text && second === state.other)) return ["dare"];
+    if (changed.length > 1) return ["several", names];
+    if (wanted.id === two.best[0].id) return ["same", names];
+    if (!patch || off.length) return ["unpatched", names];
+    if (patch.position !== changed[0]) return ["place", names];
+    if (touched?.best[0].id !== wanted.id) return ["late", names];
+    const next = patch.layer + EVERY;
+    if (next > nLayers) return ["right", names];
+    const { best: [later] } = await look({ text: state.other, patch: { text, ...patch, layer: next } });
+    return [later.id === wanted.id ? "early" : "right", names];
+  }
+
   return {
-    offer: living.node, form, grid: gridBox, tasks, leave: living.leave,
+    boundary, offer: living.node, form, strip, panels: { carry: gridBox, lens: lensBox, dares: tasks }, leave: living.leave,
     isOff: (layer, head) => state.off.some(([l, k]) => l === layer && k === head),
     toggle(layer, head) {
       state.off = this.isOff(layer, head) ? state.off.filter(([l, k]) => l !== layer || k !== head) : [...state.off, [layer, head]];
       return act();
     },
-    answer: () => answer,
     toggleLabel(layer, head) { return this.isOff(layer, head) ? t.on : t.off; },
+    chose(layer, head) {
+      if (!readings.length) return;
+      state.head = [layer, head];
+      tell();
+    },
+    viewed(name) {
+      state.view = name;
+      tell();
+      focusLens();
+    },
+    drawn(shown) {
+      version = shown;
+      focusLens();
+    },
   };
 }
