@@ -1,5 +1,9 @@
 """`Continuation` without a page: its checks and what it shows on paper; its JavaScript."""
 
+import json
+from math import prod
+from pathlib import Path
+
 import pytest
 
 from attn_course.widgets import Continuation
@@ -66,3 +70,45 @@ def test_the_fallback_tells_each_step():
 def test_what_does_not_fit_is_refused(bad, message):
     with pytest.raises(ValueError, match=message):
         Continuation(**{"texts": [TEXT], **bad})
+
+
+def test_the_exercise_of_the_figure_is_judged_by_what_was_written(node):
+    """One touch, and the text must be more probable than the greedy one of as many tokens."""
+    worse = {"best": [["!", 0.6], ["?", 0.4]], "next": [None, None]}
+    sure = {"best": [["!", 0.9], ["?", 0.1]], "next": [None, None]}
+    tree = {"best": [["a", 0.5], ["b", 0.4]], "next": [worse, sure]}
+    script = """import { comparedWithGreedy } from "./continuation.mjs";
+    console.log(JSON.stringify(input.choices.map((choices) => comparedWithGreedy(input.tree, choices))));"""
+    choices = [[], [0, 0], [1], [1, 1], [0, 1], [1, 0]]
+    none, greedy, short, several, last, right = node(script, {"tree": tree, "choices": choices})
+    assert none == greedy == ["none"] and short == last == ["short"]
+    assert several == ["several", {"touches": 2}]
+    assert right[0] == "right" and right[1]["ratio"] == pytest.approx(0.4 * 0.9 / (0.5 * 0.6))
+    tree["best"] = [["a", 0.7], ["b", 0.3]]
+    ((verdict, values),) = node(script, {"tree": tree, "choices": [[1, 0]]})
+    assert verdict == "worse" and values["ratio"] == pytest.approx(0.3 * 0.9 / (0.7 * 0.6))
+    assert (values["taken"], values["best"], values["tokens"]) == (0.3, 0.7, 2)
+
+
+def test_two_of_the_stored_beginnings_have_a_text_more_probable_than_the_greedy_one():
+    path = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "modern.json"
+    texts = json.loads(path.read_text(encoding="utf-8"))["writing"]["texts"]
+
+    def shares(node, first):
+        """Yield the probabilities of what is written after a choice, and then greedily."""
+        while node:
+            yield node["best"][first][1]
+            node, first = node["next"][first], 0
+
+    def has_one(tree):
+        node = tree
+        while node:
+            greedy = list(shares(node, 0))
+            for i in range(1, len(node["best"])):
+                other = list(shares(node, i))
+                if 1 < len(other) <= len(greedy) and prod(other) > prod(greedy[: len(other)]):
+                    return True
+            node = node["next"][0]
+        return False
+
+    assert sum(has_one(told["tree"]) for told in texts) == 2

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from attn_course.widgets import HeadExplorer, _source
+from attn_course.widgets._own_sentence import address_of, state_in
 from attn_course.widgets.head_explorer import triangle
 from experiments import head_weights
 
@@ -121,3 +122,111 @@ def test_the_fallback_is_the_table_of_one_head(language):
 def test_what_it_refuses(arguments, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         HeadExplorer(**arguments)
+
+
+# A sentence that is not stored
+
+STATES = [
+    {"text": "The sky is", "other": "", "off": [], "patch": None, "head": None},
+    {
+        "text": "¿Qué & cómo? a+b",
+        "other": "~*'(x)!=100%-_.",
+        "off": [(1, 9), (30, 1)],
+        "patch": (31, 3),
+        "head": (26, 3),
+    },
+]
+
+
+def test_python_and_the_page_write_and_read_the_same_addresses(node):
+    script = """import { addressOf, stateIn } from "./own_sentence.mjs";
+    const there = (pair) => pair && pair.map((n) => n - 1);
+    console.log(JSON.stringify(input.map(([state, address]) => [
+      new URL(addressOf("https://a.b/c.html", { ...state, off: state.off.map(there), head: there(state.head), view: "heads",
+        patch: state.patch && { layer: state.patch[0] - 1, position: state.patch[1] - 1 } })).search,
+      stateIn(address, { nLayers: 30, nHeads: 9 })])));"""
+    addresses = [address_of(**state) for state in STATES]
+    found = node(script, list(zip(STATES, addresses, strict=True)))
+    for state, address, (theirs, read) in zip(STATES, addresses, found, strict=True):
+        assert address == theirs
+        assert state_in("https://a.b/c.html" + theirs + "#d") == state
+        assert (read["text"], read["other"]) == (state["text"], state["other"])
+        assert [(one + 1, two + 1) for one, two in read["off"]] == state["off"]
+        if state["patch"]:
+            assert (read["patch"]["layer"] + 1, read["patch"]["position"] + 1) == state["patch"]
+
+
+@pytest.mark.parametrize(
+    "address, message",
+    [
+        ("?a=b", "address: expected one with ?sentence=, got '?a=b'"),
+        ("?sentence=a&off=2", "address, off: expected pairs such as 2.4, got '2'"),
+        ("?sentence=a&view=x", "address, view: expected heads or carry or lens or dares, got 'x'"),
+    ],
+)
+def test_an_address_that_says_something_else_is_refused(address, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        HeadExplorer.from_address(address)
+
+
+@pytest.mark.slow
+def test_a_figure_of_the_page_is_made_in_a_cell_and_goes_back(needed, node):
+    """The same model with a hand in it, against hooks that are written here."""
+    from attn.pretrained import load
+
+    model, tokenizer = load(needed("smollm2"))
+    said = "?sentence=The+capital+of+Italy+is&other=The+capital+of+France+is&off=2.4-2.5&patch=10.4&head=18.5"
+    figure = HeadExplorer.from_address(f"https://a.b/en/13.html{said}&view=carry", language="en")
+    assert figure.address == said
+    assert state(figure)["address"] == said
+    assert (figure.sentence, figure.layer, figure.head) == ("own", 18, 5)
+    assert repr(HeadExplorer("door", language="en")).startswith("HeadExplorer('door'")
+    about = figure.trained["own"]
+    ids = torch.tensor(
+        [tokenizer.encode(f"The capital of {place} is") for place in ("Italy", "France")]
+    )
+    kept = []
+
+    def carry(layer, inputs):
+        if len(kept) < 1:
+            kept.append(inputs[0].clone())
+            return None
+        x = inputs[0].clone()
+        x[0, 3] = kept[0][0, 3]
+        return (x, *inputs[1:])
+
+    def silence(_, inputs):
+        x = inputs[0].clone()
+        x[..., 3 * 64 : 5 * 64] = 0
+        return (x, *inputs[1:])
+
+    with torch.no_grad():
+        untouched = [model(each[None], need_weights=True) for each in ids]
+        hook = model.stack.layers[9].register_forward_pre_hook(carry)
+        model(ids[:1])
+        off = model.stack.layers[1].self_attention.out_proj.register_forward_pre_hook(silence)
+        hand = model(ids[1:], need_weights=True)
+        hook.remove()
+        off.remove()
+    for version, (logits, weights) in enumerate([*untouched, hand]):
+        expected = torch.cat(weights)
+        np.testing.assert_allclose(triangle(about, version), expected, atol=0.51 / 255)
+        p = logits[0, -1].softmax(dim=-1)
+        chances = [p[tokenizer.encode(token)[0]] for token in about["next"]]
+        np.testing.assert_allclose(about["probabilities"][version], chances, atol=1e-4)
+    assert " Rome" in about["next"] and " Paris" in about["next"]
+    script = """import { spoken } from "./own_sentence.mjs";
+    console.log(JSON.stringify(spoken("en", input)));"""
+    told = node(script, {name: x for name, x in about.items() if name != "weights"})
+    assert told["labels"] == ["Your sentence", "The changed one", "With your hand"]
+    assert told["notes"][2].startswith(
+        "Switched off: 2.4, 2.5. They hand over zeros. On entering layer 10"
+    )
+    for arguments, message in (
+        ({"text": ""}, "text: expected at least one token, got none"),
+        ({"text": "a", "other": "a b c"}, "other: expected another text of 1 tokens, got 'a b c'"),
+        ({"text": "a", "off": [(31, 1)]}, "off: expected a whole number from 1 to 30, got 31"),
+        ({"text": "a", "patch": (1, 1)}, "patch: expected another text to carry the vector to"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            HeadExplorer.of(**arguments)

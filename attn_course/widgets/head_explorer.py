@@ -5,6 +5,7 @@ import traitlets
 
 from attn._checks import check_choice
 from attn_course.widgets._base import Widget, check_whole, decimals, escape, table
+from attn_course.widgets._own_sentence import OWN, STEPS, address_of, read, state_in
 from attn_course.widgets._source import attended, module, stylesheet
 
 TEXT = {
@@ -19,8 +20,6 @@ TEXT = {
         "to 1; each column, a key.",
     },
 }
-# A weight of 1 is stored as this number.
-STEPS = 255
 
 
 class HeadExplorer(Widget):
@@ -29,7 +28,8 @@ class HeadExplorer(Widget):
     A sentence is shown as it stands, with a word exchanged, or patched: where the two differ, the
     exchanged one reads the residual stream of the other from some layer on. The weights and the
     probabilities of the next token were computed beforehand; a page loads those of a sentence
-    when its reader comes to look.
+    when its reader comes to look. `of` and `from_address` show a sentence that is not stored, as
+    the page does where the model is in it.
 
     Parameters
     ----------
@@ -39,6 +39,12 @@ class HeadExplorer(Widget):
         Which head is enlarged at first, both from 1, as they are shown.
     language : {"es", "en"}, optional
         By default, the language in use.
+
+    Attributes
+    ----------
+    address : str
+        What the address of the chapter's page says of the same figure, from the question mark on;
+        empty for a stored sentence.
 
     Raises
     ------
@@ -67,22 +73,29 @@ class HeadExplorer(Widget):
     head = traitlets.Int().tag(sync=True)
     example = traitlets.Dict().tag(sync=True)
     trained = traitlets.Dict().tag(sync=True)
+    address = traitlets.Unicode("").tag(sync=True)
 
     def __init__(self, sentence, *, layer=1, head=1, language=None):
-        known = attended()
+        self._begin(attended(), sentence, layer, head, language)
+
+    def _begin(self, known, sentence, layer, head, language, address=""):
         check_choice("sentence", sentence, tuple(known))
         about = known[sentence]
         n_layers, n_heads = about["shape"]
         layer = check_whole("layer", layer, 1, n_layers)
         head = check_whole("head", head, 1, n_heads)
         sentences = [
-            {"name": name, "language": one["language"], "text": "".join(one["tokens"][0])}
+            {"name": name, "language": one.get("language"), "text": "".join(one["tokens"][0])}
             for name, one in known.items()
         ]
         weights = triangle(about)[layer - 1, head - 1]
         example = {"tokens": about["tokens"][0], "weights": weights.round(4).tolist()}
+        if address:
+            # A page without a kernel reads from it what the model is to be asked.
+            self._state = (*self._state, "address")
         super().__init__(
             language,
+            address=address,
             sentences=sentences,
             sentence=sentence,
             layer=layer,
@@ -90,6 +103,53 @@ class HeadExplorer(Widget):
             example=example,
             trained=known,
         )
+
+    @classmethod
+    def of(cls, text, other="", *, off=(), patch=None, layer=1, head=1, language=None):
+        """Let SmolLM2 read a sentence, and show it as the page shows that of its reader.
+
+        Parameters
+        ----------
+        text : str
+            A sentence, left unfinished.
+        other : str, optional
+            The same with something changed, of as many tokens.
+        off : sequence of pairs of int, optional
+            The heads that hand over zeros: layer and head of each, both from 1.
+        patch : pair of int, optional
+            A layer and the position of a token, both from 1: on entering that layer, `other`
+            takes the vector that `text` has there. The layer after the last is the output.
+        layer, head : int
+            Which head is enlarged at first.
+        language : {"es", "en"}, optional
+            By default, the language in use.
+
+        Raises
+        ------
+        ValueError
+            If an argument does not fit the model or the sentence, or if the model is not on this
+            machine.
+        """
+        from attn_course import smollm2
+
+        found = read(*smollm2.model(), text, other, off, patch)
+        address = address_of(text, other, off, patch, (layer, head))
+        figure = cls.__new__(cls)
+        figure._begin(attended() | {OWN: found}, OWN, layer, head, language, address)
+        return figure
+
+    @classmethod
+    def from_address(cls, address, language=None):
+        """Show what the address of the chapter's page shows; it may begin at its question mark.
+
+        Raises
+        ------
+        ValueError
+            If the address holds no sentence or something strange, or as `of` does.
+        """
+        state = state_in(address)
+        layer, head = state.pop("head") or (1, 1)
+        return cls.of(**state, layer=layer, head=head, language=language)
 
     @staticmethod
     def names():
@@ -108,6 +168,8 @@ class HeadExplorer(Widget):
         return f"<p>{said}</p>{table(caption, ['', *tokens], rows)}"
 
     def __repr__(self):
+        if self.address:
+            return f"HeadExplorer.from_address({self.address!r}, language={self.language!r})"
         return (
             f"HeadExplorer({self.sentence!r}, layer={self.layer}, head={self.head}, "
             f"language={self.language!r})"

@@ -301,6 +301,11 @@ def test_the_model_in_the_page_reads_carries_a_vector_over_and_loses_a_head(
         lens = interpret.read_off(model, corrupted[:, -1])
     check(0, logits[0, -1])
     check(1, logits[1, -1])
+    view("heads")
+    part("version").first.check()
+    head(figure, 16, 0)
+    np.testing.assert_allclose(weights_of(figure), weights[16][0, 0], atol=0.51 / 255)
+    view("carry")
     # The touch, the answer and what there is to do stand on one screen of a phone.
     part("cell").first.scroll_into_view_if_needed()
     last = part("cell").last.bounding_box()

@@ -1,0 +1,174 @@
+"""The twin of own_sentence.js: a sentence that SmolLM2 reads for `HeadExplorer`, and the address that says it."""
+
+from contextlib import ExitStack
+from urllib.parse import parse_qs, quote_plus, urlsplit
+
+from attn._checks import argument_error
+from attn_course.widgets._base import check_list, check_whole
+
+OWN = "own"  # The name of such a sentence among the stored ones.
+STEPS = 255  # A weight of 1 is stored as this number.
+COLUMNS = 4
+VIEWS = ("heads", "carry", "lens", "dares")
+
+
+def address_of(text, other="", off=(), patch=None, head=None):
+    """Return what the address of the page says of a state, from the question mark on.
+
+    Parameters
+    ----------
+    text, other : str
+    off : sequence of pairs of int
+        Heads that are switched off: layer and head, both from 1.
+    patch : pair of int, optional
+        Layer and position of the vector that is carried over, both from 1.
+    head : pair of int, optional
+        The head that is enlarged.
+
+    Examples
+    --------
+    >>> address_of("The sky is", off=[(2, 4), (18, 5)])
+    '?sentence=The+sky+is&off=2.4-18.5'
+    """
+
+    def written(pairs):
+        return "-".join(f"{one}.{two}" for one, two in pairs)
+
+    said = {"sentence": text, "other": other, "off": written(off)}
+    said |= {"patch": written([patch] if patch else []), "head": written([head] if head else [])}
+    # As browsers write it, which keep an asterisk and escape a tilde.
+    escaped = {name: quote_plus(x, safe="*").replace("~", "%7E") for name, x in said.items() if x}
+    return "?" + "&".join(f"{name}={x}" for name, x in escaped.items())
+
+
+def state_in(address):
+    """Return the state that an address of the page holds: the arguments of `address_of`.
+
+    Raises
+    ------
+    ValueError
+        If it holds no sentence, or something that the page does not write.
+
+    Examples
+    --------
+    >>> state_in("?sentence=The+sky+is&off=2.4-18.5")["off"]
+    [(2, 4), (18, 5)]
+    """
+    said = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+    if "sentence" not in said:
+        raise argument_error("address", "one with ?sentence=", repr(address))
+
+    def pairs(name):
+        found = [part.split(".") for part in said.get(name, "").split("-") if part]
+        if not all(len(pair) == 2 and all(n.isdecimal() for n in pair) for pair in found):
+            raise argument_error(f"address, {name}", "pairs such as 2.4", repr(said[name]))
+        return [(int(one), int(two)) for one, two in found]
+
+    if (view := said.get("view", VIEWS[0])) not in VIEWS:
+        raise argument_error("address, view", " or ".join(VIEWS), repr(view))
+    return {
+        "text": said["sentence"],
+        "other": said.get("other", ""),
+        "off": pairs("off"),
+        "patch": (pairs("patch") or [None])[0],
+        "head": (pairs("head") or [None])[0],
+    }
+
+
+def read(model, tokenizer, text, other="", off=(), patch=None):
+    """Read a sentence, the changed one, and the last of both with heads off and a vector carried over.
+
+    Parameters
+    ----------
+    model : attn.transformer.DecoderOnly
+    tokenizer : attn.tokenizer.ByteLevelTokenizer
+    text, other, off, patch
+        As in `address_of`.
+
+    Returns
+    -------
+    dict
+        As `unpack` of head_explorer.js takes it, with the ``hand`` of which `spoken` of
+        own_sentence.js tells.
+
+    Raises
+    ------
+    ValueError
+        If an argument does not fit the model or the sentence.
+    """
+    import torch  # It takes a second, which pages with stored sentences need not wait.
+
+    from attn_course import interpret
+
+    ids = [tokenizer.encode_marked(each) for each in (text, other) if each]
+    if not text or not ids[0]:
+        raise argument_error("text", "at least one token", "none")
+    if len(ids) == 2 and (len(ids[0]) != len(ids[1]) or ids[0] == ids[1]):
+        raise argument_error("other", f"another text of {len(ids[0])} tokens", repr(other))
+    n_layers, n_heads = model.config.n_layers, model.config.n_heads
+    off = [
+        _pair("off", each, n_layers, n_heads) for each in check_list("off", off, "a list of pairs")
+    ]
+    if patch is not None:
+        patch = _pair("patch", patch, n_layers + 1, len(ids[0]))
+        if len(ids) == 1:
+            raise argument_error("patch", "another text to carry the vector to", "none")
+
+    def silent(head):
+        def change(heads):
+            heads[:, :, head] = 0
+            return heads
+
+        return change
+
+    @torch.no_grad()
+    def reading(ids, off=(), patch=None, vectors=None):
+        """Return the weights of every head and the probabilities of the next token."""
+        x, found = model.embedding(torch.tensor([ids])), []
+        with ExitStack() as changes:
+            for layer, head in off:
+                changes.enter_context(interpret.heads_changed(model, layer, silent(head)))
+            for number, layer in enumerate([*model.stack.layers, None]):
+                if patch and number == patch[0]:
+                    x = x.clone()
+                    x[0, patch[1]] = vectors[number, 0, patch[1]]
+                if layer is not None:
+                    x, weights = layer(x, is_causal=True, need_weights=True)
+                    found.append(weights[0])
+        return torch.stack(found), interpret.read_off(model, x[0, -1]).softmax(dim=-1)
+
+    readings = [reading(each) for each in ids]
+    if off or patch:
+        vectors = interpret.streams(model, torch.tensor(ids[:1])) if patch else None
+        readings.append(reading(ids[-1], off, patch, vectors))
+    columns = {}
+    for rank in range(3):
+        for _, p in readings:
+            if len(columns) < COLUMNS:
+                columns[int(p.topk(3).indices[rank])] = None
+    rows, places = torch.tril_indices(len(ids[0]), len(ids[0]))
+    return {
+        "tokens": [[tokenizer.decode([i]) for i in each] for each in (ids[0], ids[-1])],
+        "changed": [
+            i for i, (one, two) in enumerate(zip(ids[0], ids[-1], strict=True)) if one != two
+        ],
+        "shape": [n_layers, n_heads],
+        "from": [0] * len(readings),
+        "next": [tokenizer.decode([i]) for i in columns],
+        "probabilities": [[round(float(p[i]), 4) for i in columns] for _, p in readings],
+        "weights": b"".join(
+            (weights[..., rows, places] * STEPS).round().to(torch.uint8).numpy().tobytes()
+            for weights, _ in readings
+        ),
+        "hand": {
+            "other": other,
+            "off": [list(each) for each in off],
+            "patch": dict(zip(("layer", "position"), patch, strict=True)) if patch else None,
+        },
+    }
+
+
+def _pair(name, pair, *most):
+    """Return two whole numbers from 1 as two from 0."""
+    pair = check_list(name, pair, "two whole numbers", 2)
+    return tuple(check_whole(name, n, 1, top) - 1 for n, top in zip(pair, most, strict=True))
