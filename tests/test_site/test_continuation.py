@@ -178,6 +178,63 @@ def test_the_model_in_the_page_writes_what_python_stored(needed, browser, server
     context.close()
 
 
+WITHOUT = {
+    "little memory": (
+        "Object.defineProperty(navigator, 'deviceMemory', { value: 1 })",
+        "This device has little memory, and the browser might close the page.",
+    ),
+    "no Cache API": (
+        "Object.defineProperty(globalThis, 'caches', { value: undefined })",
+        "At this address the browser keeps nothing, so it will fetch them at each visit.",
+    ),
+}
+
+
+@pytest.mark.parametrize("lack", WITHOUT)
+def test_what_a_device_lacks_is_said_beside_the_offer_in_a_sentence(needed, browser, server, lack):
+    needed("model_in_the_page")
+    script, sentence = WITHOUT[lack]
+    page = browser.new_page()
+    page.add_init_script(script)
+    page.goto(f"{server}/en/12_language_model.html")
+    said = part(page, "model-note").inner_text()
+    assert said.endswith(f"at work it takes about 300 MB of memory. {sentence}")
+    page.close()
+
+
+def test_without_simd_it_is_slow_and_from_a_folder_it_is_not_offered(needed, browser, server, site):
+    needed("model_in_the_page")
+    page = browser.new_page()
+    page.goto((site / "en" / "12_language_model.html").as_uri())
+    said = part(page, "model-note").inner_text()
+    assert said.startswith("The browser does not let a page that was opened as a file load the mod")
+    assert part(page, "load").count() == 0
+    # A browser without SIMD refuses the kernel as it would refuse any bytes that are none.
+    page.route("**/packed.wasm", lambda route: route.fulfill(body="none"))
+    page.goto(f"{server}/en/12_language_model.html")
+    part(page, "load").click()
+    part(page, "own").wait_for(state="visible", timeout=120_000)
+    said = part(page, "model-note").inner_text()
+    assert said.startswith("The model is in the page. This browser has no SIMD instructions")
+    page.close()
+
+
+def test_the_figure_judges_the_exercise(page):
+    """One touch of the stored text of the sky leads to a text more probable than the greedy one."""
+
+    def verdict():
+        part(page, "check-figure").click()
+        return part(page, "verdict").get_attribute("data-verdict")
+
+    part(page, "exercise").locator("summary").click()
+    part(page, "prompt").nth({"en": 0, "es": 2}[page.language]).check()
+    assert verdict() == "wrong"
+    step, option = {"en": (0, 1), "es": (4, 3)}[page.language]
+    part(page, "token").nth(step).click()
+    part(page, "option").nth(option).click()
+    assert verdict() == "right"
+
+
 def test_nothing_is_clipped_on_a_phone(page):
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

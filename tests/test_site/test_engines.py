@@ -14,10 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from selenium.webdriver.common.keys import Keys
 
 from attn import reference
 from attn.applications.translation import Translator
+from attn.pretrained import load
 from tests.test_site.engines import Firefox, WebKit
 from tests.test_site.every_page import NAMES
 
@@ -254,3 +256,29 @@ def test_an_exercise_is_answered_wrongly_then_rightly(visit, needed):
             "return document.querySelector('#exercise-softmax .attn-py-output').innerText.startsWith(arguments[0])",
             answer,
         )
+
+
+def test_the_language_model_of_the_page_goes_on_as_in_python(visit, needed):
+    """One pass and two tokens: WebAssembly with SIMD, a worker, and parts that lie in a cache."""
+    needed("model_in_the_page")
+    model, tokenizer = load(needed("smollm2"))
+    tab = visit("en/12_language_model.html")
+    figure = "[data-attn=continuation]"
+    tab.click(f"{figure} [data-attn=load]")
+    tab.wait(f"return document.querySelector('{figure} [data-attn=own-prompt]').offsetParent")
+    # In plain JavaScript it would be slow, and the figure would say so.
+    assert tab.text(f"{figure} [data-attn=model-note]") == "The model is in the page."
+    tab.write(f"{figure} [data-attn=own-prompt]", "The capital of France is")
+    tab.click(f"{figure} [data-attn=begin]")
+    tab.wait(f"return document.querySelectorAll('{figure} [data-attn=token]').length > 3")
+    tab.click(f"{figure} [data-attn=play]")
+    ids = tokenizer.encode("The capital of France is")
+    for i in range(2):
+        tab.click(f"{figure} [data-attn=token]:nth-of-type({i + 1})")
+        shown = tab.run(
+            f"return [...document.querySelectorAll('{figure} [data-attn=option]')].slice(0, 5).map((n) => Number(n.dataset.p))"
+        )
+        with torch.no_grad():
+            best = model(torch.tensor([ids]))[0][0, -1].softmax(dim=-1).topk(5)
+        np.testing.assert_allclose(shown, best.values, atol=1e-3)
+        ids.append(int(best.indices[0]))
