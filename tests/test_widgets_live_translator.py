@@ -11,6 +11,7 @@ import pytest
 
 from attn.applications.models import TRANSLATOR
 from attn.applications.translation import Translator, language_of
+from attn.applications.translation.certainty import calibrated, fitted
 from attn.corpus import Pair
 from attn_course import widgets
 from attn_course.everyday import everyday
@@ -122,6 +123,29 @@ def test_the_page_recognises_a_language_as_python(node):
         {"texts": texts, "tables": _source.languages()},
     )
     assert found == [[language_of(text, expected) for expected in ("en", "es")] for text in texts]
+
+
+def test_the_page_is_as_sure_of_each_word_as_python(node):
+    """A token counts for each word that it has a letter of, and marks count for none."""
+    chances = {"¿": 0.5, "D": 0.9, "\\xc3": 0.8, "\\xb3": 1, "nde": 0.5, " está": 0.7, "?": 0.01}
+    chances |= {
+        " 3": 0.6,
+        ",": 0.3,
+        "500": 0.99,
+        " l'a": 0.2,
+        " -": 0.1,
+        "mí e": 0.4,
+        "<eos>": 0.05,
+    }
+    words = [0.9 * 0.8 * 0.5, 0.7, 0.6, 0.99, 0.2, 0.4, 0.4]  # ¿Dónde está? 3,500 l'a -mí e
+    found = node(
+        """import { calibrated, wordChances } from "./live_translator.mjs";
+        const words = wordChances(input.tokens, input.chances);
+        console.log(JSON.stringify([words, ...["tatoeba", "tatoeba_es"].map((name) => words.map((p) => calibrated(p, name)))]));""",
+        {"tokens": list(chances), "chances": list(chances.values())},
+    )
+    expected = [words, *(calibrated(np.array(words), *fit) for fit in fitted().values())]
+    assert found == [pytest.approx(row) for row in expected]
 
 
 def test_the_model_is_the_one_named_or_the_course_s_first():

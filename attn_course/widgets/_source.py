@@ -237,7 +237,12 @@ def _read(name):
 
 
 def _body(stem):
-    return _IMPORT.sub("", _read(f"{stem}.js"))
+    body = _IMPORT.sub("", _read(f"{stem}.js"))
+    if stem == "certainty":
+        stored = (folder("languages") / "calibrated.json").read_text(encoding="utf-8")
+        fitted = json.dumps(json.loads(stored)["fitted"])
+        body = body.replace("FITTED = {};", f"FITTED = {fitted};")
+    return body
 
 
 def _needed(stem):

@@ -9,11 +9,12 @@ const asParts = ({ source, target, ...rest }) =>
   ({ ...rest, source: source.map(visible), target: target.map(visible), written: target.map((_, i) => i + 1) });
 
 /** Show one translation between the two languages that are `spoken`: its tokens, its weights, and the tree of its beam search if it has one. */
-export function crossAttention({ t, result: whole, kind, links, spoken, hasGold, choice, live, output, again }) {
+export function crossAttention({ t, result: whole, kind, links, spoken, hasGold, choice, live, output, sure, again }) {
   const result = choice.joined ? joinWords(whole) : asParts(whole);
   const { source, target, cross, search } = result;
   const link = (name, i, j) => Boolean(links?.[name].some(([s, u]) => s === j && u === i));
   const gold = target.map((_, i) => source.map((_, j) => (link("sure", i, j) ? "sure" : link("possible", i, j) ? "possible" : null)));
+  const certain = sure ? sure.ofWords(whole.target, whole.probabilities, spoken[0]) : [];
   let weights;
   let written = 0;
   let chosen = 0;
@@ -97,7 +98,9 @@ export function crossAttention({ t, result: whole, kind, links, spoken, hasGold,
     const text = textOf(whole.target, kind);
     const begun = textOf(whole.target.slice(0, result.written[count - 1] ?? 0), kind);
     const now = text.startsWith(begun) ? begun : begun.replace(/\ufffd+$/, ""); // The bytes of the last character may be incomplete.
-    output.replaceChildren(now, h("span", { style: "visibility: hidden" }, text.slice(now.length)));
+    if (sure) sure.write(output, now, certain);
+    else output.replaceChildren(now);
+    output.append(h("span", { style: "visibility: hidden" }, text.slice(now.length)));
     draw();
   }
   const tell = () => live.say(`${textOf(whole.target, kind)}. ${sentence(Math.max(0, words(target).length - 1))}`);

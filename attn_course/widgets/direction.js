@@ -7,17 +7,19 @@ const DIRECTIONS = {
   es: {
     names: { en: "inglés", es: "español" }, legend: "Dirección de la traducción", way: "del {from} al {to}",
     seems: "Esto parece {to}.", turn: "Traducir del {to} al {from}", neither: "Esto no parece ni inglés ni español.",
+    swapped: "La casilla tiene ahora la traducción de tu oración. Si vuelves a la otra dirección, la recuperas.",
   },
   en: {
     names: { en: "English", es: "Spanish" }, legend: "Direction of the translation", way: "{from} to {to}",
     seems: "This seems to be {to}.", turn: "Translate from {to} to {from}", neither: "This seems to be neither English nor Spanish.",
+    swapped: "The box now holds the translation of your sentence. Turn back, and you have your own again.",
   },
 };
 
 export const otherLanguage = (language) => (language === "en" ? "es" : "en");
 
 /**
- * The direction of a widget, which begins with that of its example: { from, to, node, told, options, refill, load, turn, hint }.
+ * The direction of a widget, which begins with that of its example: { from, to, node, told, options, refill, load, turn, swap, remark }.
  * `node` is the choice, or null where there is none. `change(keep)` is called when the other direction is chosen: `keep` says
  * that the text is meant for it. The `example` is among the sentences to choose from where a widget gives it.
  */
@@ -25,6 +27,8 @@ export function directions(model, change, example) {
   const t = DIRECTIONS[model.get("language")];
   const first = model.get("pretrained").from ?? "en";
   const turned = model.get("turned")?.length ? model.get("turned") : null; // A kernel sends an empty list where there are none.
+  let taken = null; // { text, put }: a sentence that a turn took out of the box, and what it put there.
+  let isSwapped = false; // Whether that has still to be said.
   const names = (from) => ({ from: t.names[from], to: t.names[otherLanguage(from)] });
   const sentences = [...new Set([...(example ? [example] : []), ...model.get("sentences").map((one) => one.source ?? one)])];
   const way = {
@@ -43,18 +47,38 @@ export function directions(model, change, example) {
       change(keep);
       return true;
     },
-    /** Return what to say of a text that is not of the language that was read, with a button for the other direction; else nothing. */
-    hint(text, { languages }) {
+    /**
+     * After a turn, put into the box what belongs there: the translation, `written`, of what was `said`, or the sentence that an earlier
+     * turn took out. What the reader has typed since stays.
+     */
+    swap(input, said, written, keep) {
+      const { value } = input;
+      const isBack = taken?.put === value;
+      isSwapped = !keep && !isBack && !said.isOther && [said.text, written].includes(value);
+      if (keep) return;
+      if (isBack) [input.value, taken] = [taken.text, null];
+      else if (isSwapped) {
+        input.value = value === said.text ? written : said.text;
+        taken = { text: value, put: input.value };
+      }
+    },
+    /** Return what to say of a text once it is translated, { isOther, parts }: whether it seems to be of another language, and the remarks. */
+    remark(text, { languages }) {
       const found = languages ? languageOf(text, way.from, languages) : way.from;
-      if (found === way.from) return [];
-      if (!found) return [" ", t.neither];
-      const said = [" ", fill(t.seems, names(way.from))];
-      const button = () => h("button", {
-        type: "button", class: "attn-w-button", "data-attn": "other-way", onclick: () => way.turn(found, true),
-      }, fill(t.turn, names(way.from)));
-      return turned ? [...said, " ", button()] : said;
+      const parts = [...(isSwapped ? [" ", t.swapped] : []), ...(found === way.from ? [] : otherWay(found))];
+      isSwapped = false;
+      return { isOther: found !== way.from, parts };
     },
   };
+  /** Say of which language a text seems to be, with a button for the other direction. */
+  function otherWay(found) {
+    if (!found) return [" ", t.neither];
+    const said = [" ", fill(t.seems, names(way.from))];
+    const button = () => h("button", {
+      type: "button", class: "attn-w-button", "data-attn": "other-way", onclick: () => way.turn(found, true),
+    }, fill(t.turn, names(way.from)));
+    return turned ? [...said, " ", button()] : said;
+  }
   const node = turned ? radios(t.legend, "direction", [first, otherLanguage(first)].map((from) => [from, fill(t.way, names(from))]), first, (from) => way.turn(from)) : null;
   node?.classList.add("attn-w-direction");
   node?.querySelector("legend").classList.add("attn-w-hidden");

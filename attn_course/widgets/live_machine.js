@@ -52,9 +52,7 @@ function render({ model, el, fallback }) {
 
   /** After the direction has changed, what is shown gives way to its translation; what the reader has typed since stays. */
   function turned(keep) {
-    const both = [said.text, textOf(numbers.target.filter((token) => token !== "<eos>"), kind)];
-    const place = keep || said.isOther ? -1 : both.indexOf(input.value);
-    if (place >= 0) input.value = both[1 - place];
+    way.swap(input, said, textOf(numbers.target, kind), keep);
     input.lang = way.from;
     put(asked, way.told(t.sentence));
     way.refill(picker);
@@ -79,9 +77,9 @@ function render({ model, el, fallback }) {
     numbers = journey(translator, ids);
     steps = stepsOf(numbers);
     slider.max = steps.length;
-    const hint = way.hint(input.value, translator);
-    said = { text: input.value, from: way.from, isOther: hint.length > 0 };
-    note.replaceChildren(way.told(t.here, { count: ids.length, written: numbers.target.length }), ...hint);
+    const { isOther, parts } = way.remark(input.value, translator);
+    said = { text: input.value, from: way.from, isOther };
+    note.replaceChildren(way.told(t.here, { count: ids.length, written: numbers.target.length }), ...parts);
     go(0, true);
     if (!still.matches) play();
   }

@@ -1,4 +1,5 @@
 // A sentence, its translation by the trained model word by word, and where each word looked.
+import { certainty } from "./certainty.js";
 import { crossAttention } from "./cross_attention.js";
 import { putTogether } from "./cutting.js";
 import { beamSearch, greedy, logSumExp } from "./decoding.js";
@@ -143,6 +144,8 @@ function render({ model, el }) {
 
   const note = h("p", { class: "attn-live-note", "data-attn": "note" });
   const bar = progressBar(t, megabytes, (text) => put(note, text));
+  const sure = searching ? null : certainty(model); // The figure about search says what it is about.
+  const warned = (text) => (sure ? `${text} ${sure.rare}` : text);
   // A text may have several lines, which an `input` would lose.
   const input = h("textarea", {
     rows: 1, id: uid(), class: "attn-live-input", lang: way.from, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
@@ -222,9 +225,7 @@ function render({ model, el }) {
   }
   /** After the direction has changed, what is shown gives way to its translation; what the reader has typed since stays. */
   function turned(keep) {
-    const both = [said.text, whole.hidden ? output.textContent : whole.textContent];
-    const place = keep || said.isOther ? -1 : both.indexOf(input.value);
-    if (place >= 0) input.value = both[1 - place];
+    way.swap(input, said, whole.hidden ? output.textContent : whole.textContent, keep);
     input.lang = way.from;
     put(asked, way.told(t.sentence));
     way.refill(picker[1]);
@@ -232,9 +233,9 @@ function render({ model, el }) {
   }
   /** Note how the text was translated, and whether it seems to be of another language. */
   function hinted(translator, text) {
-    const hint = way.hint(input.value, translator);
-    said = { text: input.value, isOther: hint.length > 0 };
-    note.replaceChildren(text, ...hint);
+    const { isOther, parts } = way.remark(input.value, translator);
+    said = { text: input.value, isOther };
+    note.replaceChildren(warned(text), ...parts);
   }
   async function wish() {
     const turn = ++wishes;
@@ -289,7 +290,9 @@ function render({ model, el }) {
       figure.reveal(figure.length);
     };
     whole.lang = way.to;
-    put(whole, putTogether(pieces, results.map(({ target }) => textOf(target, kind))));
+    const together = putTogether(pieces, results.map(({ target }) => textOf(target, kind)));
+    if (sure) sure.write(whole, together, results.flatMap(({ target, probabilities }) => sure.ofWords(target, probabilities, way.from)));
+    else put(whole, together);
     const picked = h("select", { id: uid(), class: "attn-live-input", "data-attn": "piece", onchange: () => look(picked.selectedIndex) },
       pieces.map(({ text }, i) => h("option", { lang: way.from }, `${i + 1}. ${text}`)));
     pieceChoice.replaceChildren(h("label", { for: picked.id, class: "attn-w-label" }, t.piece), picked);
@@ -314,7 +317,7 @@ function render({ model, el }) {
     const links = result.target.at(-1) === "<eos>" ? known.find(same) : undefined;
     output.lang = way.to;
     figure = crossAttention({
-      t, result, kind, links, spoken: [way.from, way.to], hasGold: known.length > 0, choice, live, output,
+      t, result, kind, links, spoken: [way.from, way.to], hasGold: known.length > 0, choice, live, output, sure: result.probabilities && sure,
       again: () => {
         show(result);
         figure.reveal(figure.length);
@@ -326,10 +329,10 @@ function render({ model, el }) {
 
   el.append(h("div", {
     class: "attn-w attn-live", lang: language, role: "group", "aria-label": searching ? t.beamTitle : t.title, "data-attn": "live-translator",
-  }, form, h("div", { class: "attn-w-controls" }, widths, penalties), note, bar.node, retry, whole, pieceChoice, output, place, live.node));
+  }, form, h("div", { class: "attn-w-controls" }, widths, penalties), note, bar.node, retry, whole, pieceChoice, output, sure?.line ?? "", place, live.node));
   show(searching ? { ...example, search: searching } : example);
   figure.reveal(searching ? 1 : figure.length, Math.min(1, figure.length - 1));
-  put(note, bar.told(t.ready));
+  put(note, warned(bar.told(t.ready)));
   return clear;
 }
 

@@ -1,5 +1,6 @@
 // A translation as ribbons from each written word to the words it came from; and, inside one, its heads, their matrix and one dot product.
 import { dissect } from "./anatomy.js";
+import { certainty } from "./certainty.js";
 import { putTogether } from "./cutting.js";
 import { directions, otherLanguage } from "./direction.js";
 import { chosenWeights, joinWords } from "./joined.js";
@@ -12,17 +13,19 @@ export const STRINGS = {
   es: {
     title: "Una traducción y la atención que la escribió",
     sentence: "Escribe una oración en {from}", translate: "Traducir", pick: "O elige una", pickOne: "oraciones de ejemplo",
-    ready: "Este ejemplo ya está calculado. Para una oración tuya se carga el modelo, de {size} MB.",
+    needs: "El modelo calcula ahora estos números. Pesa {size} MB y se carga una sola vez.", ready: "Ejemplo ya calculado. Para una oración tuya se carga el modelo ({size} MB).",
     loading: "Se carga el modelo: {some} de {size} MB.", progress: "Carga del modelo",
     failed: "El modelo no llegó entero: {some} de {size} MB. Lo que llegó se guarda; vuelve a intentarlo.",
-    empty: "Escribe una oración en {from}.", guessing: "El modelo adivina: a más de la mitad de las palabras les dio menos de la mitad de la probabilidad.", here: "Traducido en tu navegador, en {time} ms.", pieces: "El texto se tradujo en {count} trozos. El dibujo muestra uno:",
+    empty: "Escribe una oración en {from}.", guessing: "Casi todo es adivinado: más de la mitad de las palabras tiene más probabilidad de estar mal que bien.", here: "Traducido en tu navegador, en {time} ms.", pieces: "El texto se tradujo en {count} trozos. El dibujo muestra uno:",
     longWord: "Una palabra de {length} letras es más de lo que el modelo puede leer: escribe palabras más cortas.",
     nul: "El texto contiene el carácter NUL, que ningún texto lleva: quítalo.",
     picture: "Arriba, el {from}; abajo, el {to}. Flechas: pasar de una palabra a otra. Intro: elegirla.",
-    idle: "Cada cinta es tan ancha como la atención que una palabra en {to} presta a una en {from}, en promedio sobre las {heads} cabezas. Toca una palabra o una cinta.",
-    from: "Mientras se escribía «{word}», las mayores partes de la atención fueron a {others}.", chance: "El modelo le dio una probabilidad de {chance}.", to: "«{word}» recibió más atención mientras se escribía «{other}»: {share}.",
+    idle: "Cada cinta es tan ancha como la atención que una palabra en {to} presta a una en {from}, en promedio sobre las {heads} cabezas. Toca una palabra o una cinta para leer su parte, y otra vez para entrar.",
+    from: "Mientras se escribía «{word}», las mayores partes de la atención fueron a {others}.", pair: "Mientras se escribía «{word}», el {share} de la atención fue a «{other}».", chance: "El modelo le dio una probabilidad de {chance}, y de las palabras así está bien el {sure}.", to: "«{word}» recibió más atención mientras se escribía «{other}»: {share}.",
     quoted: "«{word}» ({share})", and: "y",
-    inside: "Las {heads} cabezas de {other} → {word}", guessed: "subrayado: el modelo le dio menos de la mitad de la probabilidad",
+    inside: "Las {heads} cabezas de {other} → {word}",
+    near: "La atención no es un diccionario. En esta oración, donde más se le parece es en «{word}», que se escribió con el {share} de la atención en «{other}».", far: "Donde menos, en «{word}»: ninguna palabra en {from} recibió más del {share}.",
+    strange: "La dirección pide algo que este dibujo no tiene y que se dejó de lado.",
     play: "Repetir", slow: "A cámara lenta", share: "Compartir", save: "Guardar como SVG",
     copied: "La dirección de esta oración y su dibujo están en el portapapeles.", copiedLink: "La dirección de esta oración está en el portapapeles.", copy: "Copia esta dirección: {address}",
     back: "Volver", whole: "La oración",
@@ -37,17 +40,19 @@ export const STRINGS = {
   en: {
     title: "A translation, and the attention that wrote it",
     sentence: "Type a sentence in {from}", translate: "Translate", pick: "Or pick one", pickOne: "example sentences",
-    ready: "This example was computed beforehand. A sentence of your own loads the model, of {size} MB.",
+    needs: "The model is computing these numbers. It has {size} MB and loads only once.", ready: "Computed beforehand. Your own sentence loads the model ({size} MB).",
     loading: "The model is loading: {some} of {size} MB.", progress: "Loading of the model",
     failed: "The model did not arrive whole: {some} of {size} MB. What arrived is kept; try again.",
-    empty: "Type a sentence in {from}.", guessing: "The model is guessing: more than half of the words got less than half of the probability.", here: "Translated in your browser, in {time} ms.", pieces: "The text was translated in {count} pieces. The drawing shows one:",
+    empty: "Type a sentence in {from}.", guessing: "Most of it is guessed: more than half of the words are more likely wrong than right.", here: "Translated in your browser, in {time} ms.", pieces: "The text was translated in {count} pieces. The drawing shows one:",
     longWord: "A word of {length} letters is more than the model can read: write shorter words.",
     nul: "The text has the character NUL, which no text has: take it out.",
     picture: "{from} above, {to} below. Arrow keys move between words. Enter chooses one.",
-    idle: "Each ribbon is as wide as the attention that one {to} word pays to one {from} word, averaged over the {heads} heads. Touch a word or a ribbon.",
-    from: "While “{word}” was written, the largest shares of attention went to {others}.", chance: "The model gave it a probability of {chance}.", to: "“{word}” got most attention while “{other}” was written: {share}.",
+    idle: "Each ribbon is as wide as the attention that one {to} word pays to one {from} word, averaged over the {heads} heads. Touch a word or a ribbon to read its share, and touch it again to go inside.",
+    from: "While “{word}” was written, the largest shares of attention went to {others}.", pair: "While “{word}” was written, {share} of the attention went to “{other}”.", chance: "The model gave it a probability of {chance}, and of such words {sure} are right.", to: "“{word}” got most attention while “{other}” was written: {share}.",
     quoted: "“{word}” ({share})", and: "and",
-    inside: "The {heads} heads of {other} → {word}", guessed: "underlined: the model gave it less than half of the probability",
+    inside: "The {heads} heads of {other} → {word}",
+    near: "Attention is no dictionary. In this sentence it comes nearest to one at “{word}”, which was written with {share} of the attention on “{other}”.", far: "It is furthest from one at “{word}”: no {from} word got more than {share}.",
+    strange: "The address asks for something that this drawing does not have, which is left out.",
     play: "Again", slow: "In slow motion", share: "Share", save: "Save as SVG",
     copied: "The address of this sentence and its picture are on the clipboard.", copiedLink: "The address of this sentence is on the clipboard.", copy: "Copy this address: {address}",
     back: "Back", whole: "The sentence",
@@ -64,8 +69,8 @@ export const STRINGS = {
 const BEAT = 230; // A word appears after this many milliseconds when the page opens.
 const TOLD = 10_000; // *Again* tells a whole translation in this time at most.
 const LEAST = 0.03; // Thinner ribbons are not drawn.
-const GUESSED = 0.5;
 const SHOWN = 3; // The products of this many components are written out.
+const [CHOSEN, INSIDE, MATRIX, DOT] = [1, 2, 3, 4]; // How deep the reader is: a word or a ribbon, its heads, a head, a cell.
 const isWord = (text) => /[\p{L}\p{N}]/u.test(text);
 const percent = (share) => `${Math.round(100 * share)} %`;
 
@@ -126,6 +131,50 @@ export function layout(sourceWidths, targetWidths, weights, width, size) {
   return { upright, height, unit, from, to, ribbons: drawn };
 }
 
+// The places in it ---------------------------------------------------------------
+// A place is { target, source }, of which a word has one, and inside them isInside, then layer and head, then row and column; or null.
+
+const depthOf = (place) => (!place ? 0 : place.row !== undefined ? DOT : place.layer !== undefined ? MATRIX : place.isInside ? INSIDE : CHOSEN);
+
+/** The place around a place. */
+function outwards(place) {
+  const { target, source, layer, head } = place;
+  const depth = depthOf(place);
+  return [null, null, { target, source }, { target, source, isInside: true }, { target, source, isInside: true, layer, head }][depth];
+}
+
+/** What an address says of a place, in numbers from 1. */
+export function placed(place) {
+  if (!place) return {};
+  const { target, source, isInside, layer, head, row, column } = place;
+  const numbers = [layer, head, row, column].filter((n) => n !== undefined);
+  return Object.fromEntries(Object.entries({
+    word: target, of: source, in: isInside && (numbers.map((n) => n + 1).join(".") || "heads"),
+  }).filter(([, x]) => x !== undefined).map(([name, x]) => [name, name === "in" ? x : x + 1]));
+}
+
+/** The place that an address asks for, or null; `fits` says whether a translation has it. */
+export function placeIn(search) {
+  const query = new URLSearchParams(search);
+  const from1 = (text) => (/^\d{1,4}$/.test(text) ? text - 1 : NaN);
+  const place = {};
+  for (const [name, key] of [["word", "target"], ["of", "source"]]) if (query.has(name)) place[key] = from1(query.get(name));
+  if (query.has("in")) {
+    place.isInside = true;
+    const numbers = query.get("in") === "heads" ? [] : query.get("in").split(".").map(from1);
+    ["layer", "head", "row", "column"].slice(0, numbers.length).forEach((key, i) => { place[key] = numbers[i]; });
+  }
+  return Object.keys(place).length ? place : null;
+}
+
+export function fits(place, { source, target, tokens, cross }) {
+  const sizes = { target: target.length, source: source.length, layer: cross.length, head: cross[0].length, row: tokens.target.length, column: tokens.source.length };
+  const needs = (one, other) => place[one] === undefined || place[other] !== undefined;
+  return Object.entries(sizes).every(([name, size]) => place[name] === undefined || (place[name] >= 0 && place[name] < size))
+    && (place.target !== undefined || place.source !== undefined) && needs("layer", "head") && needs("row", "column") && needs("layer", "isInside")
+    && (!place.isInside || (place.target !== undefined && place.source !== undefined));
+}
+
 // The figure ---------------------------------------------------------------------
 
 function render({ model, el, fallback }) {
@@ -138,15 +187,16 @@ function render({ model, el, fallback }) {
   let shown = { ...byWords(model.get("example")), from: way.from }; // What the drawing shows, by words, and from which language.
   let trace = null; // Every number behind it, once the model has computed it.
   let written = still.matches ? shown.target.length : 0;
-  let chosen = null; // { target: i } or { source: j }
-  let view = null; // null is the sentence; inside it are { word, other }, then layer and head, then row and column.
+  let at = null; // The place of the reader, as `depthOf` and `placeIn` know it; null is the sentence.
   let timer;
   let wishes = 0;
-  let said; // { text, from, isOther }: the text whose translation is shown, and whether it seems to be of another language.
+  let said; // { text, from, isOther, piece }: the text whose translation is shown, whether it seems to be of another language, and its piece.
 
+  const first = textOf(shown.tokens.source, kind);
   const note = h("p", { class: "attn-live-note", "data-attn": "note" });
   const bar = progressBar(t, megabytes, (text) => put(note, text));
-  put(note, bar.told(t.ready));
+  const sure = certainty(model);
+  put(note, `${bar.told(t.ready)} ${sure.rare}`);
   const input = h("textarea", {
     rows: 1, id: uid(), class: "attn-live-input", lang: way.from, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
     enterkeyhint: "go", "data-attn": "sentence", "data-lm-suppress-shortcuts": "true",
@@ -156,8 +206,8 @@ function render({ model, el, fallback }) {
       wish();
     },
     onfocus: () => input.select(),
-  }, textOf(shown.tokens.source, kind));
-  said = { text: input.value, from: way.from, isOther: false };
+  }, first);
+  said = { text: first, from: way.from, isOther: false, piece: 0 };
   const [label, picker] = examples(t, way.options(), (text) => {
     input.value = text;
     wish();
@@ -175,19 +225,18 @@ function render({ model, el, fallback }) {
 
   /** After the direction has changed, what was translated gives way to its translation; what the reader has typed since stays. */
   function turned(keep) {
-    const both = [said.text, whole.textContent || textOf(shown.tokens.target.filter((token) => token !== "<eos>"), kind)];
-    const place = keep || said.isOther ? -1 : both.indexOf(input.value);
-    if (place >= 0) input.value = both[1 - place];
+    way.swap(input, said, sentence(), keep);
     input.lang = way.from;
     put(asked, way.told(t.sentence));
     way.refill(picker);
-    wish();
+    wish(typeof keep === "object" ? keep : null);
   }
 
   // Translating ------------------------------------------------------------------
   const pieceChoice = h("div", { class: "attn-ribbons-pieces", hidden: true });
   const whole = h("p", { class: "attn-ribbons-whole" }); // The translation of several pieces.
-  async function wish() {
+  /** Translate what is in the box; from an address or the history come a place and a piece as well. */
+  async function wish(wanted = null) {
     const turn = ++wishes;
     stop();
     note.removeAttribute("data-bad");
@@ -207,19 +256,25 @@ function render({ model, el, fallback }) {
       if (turn !== wishes) return;
     }
     pieceChoice.hidden = pieces.length === 1;
-    const picked = h("select", { id: uid(), class: "attn-live-input", "data-attn": "piece", onchange: () => present(results[picked.selectedIndex]) },
+    const picked = h("select", { id: uid(), class: "attn-live-input", "data-attn": "piece", onchange: () => {
+      said.piece = picked.selectedIndex;
+      present(results[said.piece]);
+      remember();
+    } },
       pieces.map(({ text }, n) => h("option", { lang: from }, `${n + 1}. ${text}`)));
     put(whole, pieces.length > 1 ? putTogether(pieces, results.map(({ trace: { next } }) => textOf(next, kind))) : "");
     whole.lang = way.to;
     pieceChoice.replaceChildren(whole,
       h("label", { for: picked.id, class: "attn-w-label" }, fill(t.pieces, { count: pieces.length })), picked);
-    const chances = results.flatMap((result) => result.shown.probabilities);
-    const isGuessing = chances.filter((chance) => chance < GUESSED).length > chances.length / 2;
-    const hint = way.hint(input.value, translator);
-    said = { text: input.value, from, isOther: hint.length > 0 };
-    note.replaceChildren(`${fill(t.here, { time: Math.max(1, Math.round(performance.now() - start)) })}${isGuessing ? ` ${t.guessing}` : ""}`, ...hint);
-    remember();
-    present(results[0]);
+    const chances = results.flatMap((result) => result.shown.probabilities.filter((_, i) => isWord(result.shown.target[i])));
+    const isGuessing = chances.filter((chance) => sure.isGuessed(chance, from)).length > chances.length / 2;
+    const { isOther, parts } = way.remark(input.value, translator);
+    said = { text: input.value, from, isOther, piece: results[wanted?.piece] ? wanted.piece : 0 };
+    picked.selectedIndex = said.piece;
+    note.replaceChildren(`${fill(t.here, { time: Math.max(1, Math.round(performance.now() - start)) })} ${isGuessing ? t.guessing : sure.rare}`, ...parts);
+    present(results[said.piece]);
+    if (wanted) arrive(wanted.place);
+    else remember();
   }
   async function ready(from) {
     try {
@@ -235,11 +290,12 @@ function render({ model, el, fallback }) {
     note.setAttribute("data-bad", "");
     put(note, text);
     live.say(text);
-    if (!view) finish(); // What is shown remains, and is whole.
+    if (depthOf(at) < INSIDE) finish(); // What is shown remains, and is whole.
   }
   function present(result) {
     ({ shown, trace } = result);
-    chosen = view = null;
+    at = null;
+    read();
     if (still.matches) finish();
     else play(BEAT);
     live.say(textOf(shown.tokens.target, kind));
@@ -256,7 +312,7 @@ function render({ model, el, fallback }) {
   // Telling it word by word ----------------------------------------------------------
   function play(beat) {
     stop();
-    view = chosen = null;
+    at = null;
     written = 0;
     draw();
     timer = setInterval(() => {
@@ -275,13 +331,13 @@ function render({ model, el, fallback }) {
   // Drawing ------------------------------------------------------------------------
   const stage = h("div", { class: "attn-ribbons-stage", "data-attn": "stage" });
   const caption = h("p", { class: "attn-ribbons-caption", "data-attn": "caption" });
-  const legend = h("p", { class: "attn-w-label attn-ribbons-legend" }, h("i", { "aria-hidden": "true" }), ` ${t.guessed}`);
+  const reading = h("p", { class: "attn-ribbons-reading", "data-attn": "reading" });
   let svg;
   let nodes; // { source, target, ribbons }: the nodes of the drawing.
   const nHeads = () => shown.cross.length * shown.cross[0].length;
 
   function draw() {
-    if (view) return;
+    if (depthOf(at) >= INSIDE) return;
     const width = stage.clientWidth || 880;
     const size = width < 560 ? 17 : 21;
     const measure = ruler(stage, size);
@@ -303,15 +359,15 @@ function render({ model, el, fallback }) {
       const isTarget = side === "target";
       const anchor = found.upright ? (isTarget ? "start" : "end") : "middle";
       const left = { start: place.x, end: place.x - place.width, middle: place.x - place.width / 2 }[anchor];
-      const guessed = isTarget && shown.probabilities?.[k] < GUESSED;
+      const guessed = isTarget && isGuessed(k);
       return s("g", {
         class: "attn-ribbons-word", role: "button", tabindex: -1, "data-attn": `${side}-word`, "data-lm-suppress-shortcuts": "true", "aria-label": described(isTarget ? { target: k } : { source: k }),
-        onclick: () => choose(isTarget ? { target: k } : { source: k }, true),
-        onpointerenter: (event) => { if (event.pointerType === "mouse") light(isTarget ? { target: k } : { source: k }); },
+        onclick: () => touch(isTarget ? { target: k } : { source: k }),
+        onpointerenter: (event) => glance(event, isTarget ? { target: k } : { source: k }),
         onkeydown: (event) => {
           if (event.key !== "Enter" && event.key !== " ") return;
           event.preventDefault();
-          choose(isTarget ? { target: k } : { source: k }, true);
+          touch(isTarget ? { target: k } : { source: k });
         },
       },
       s("rect", { x: left - 6, y: place.y - 1.35 * size, width: place.width + 12, height: 2 * size, rx: 6, class: "attn-ribbons-hit" }),
@@ -328,11 +384,11 @@ function render({ model, el, fallback }) {
       shares: found.from.map(share),
       ribbons: found.ribbons.map(({ i, j, weight, path }) => Object.assign(s("path", {
         d: path, "stroke-width": Math.max(1, found.unit * weight).toFixed(1), stroke: `url(#${fade})`, class: "attn-ribbons-ribbon", "data-attn": "ribbon",
-        onclick: () => enter({ word: i, other: j }),
-        onpointerenter: (event) => { if (event.pointerType === "mouse") light({ target: i, source: j }); },
+        onclick: () => touch({ target: i, source: j }),
+        onpointerenter: (event) => glance(event, { target: i, source: j }),
       }), { i, j, weight })),
     };
-    const clear = () => light(chosen = null);
+    const clear = () => (at ? go(null) : light(null));
     svg = s("svg", {
       viewBox: `0 0 ${width} ${found.height.toFixed(0)}`, width, height: found.height.toFixed(0), role: "group", "aria-label": way.told(t.picture, {}, shown.from),
       onclick: (event) => { if (event.target === svg) clear(); }, onkeydown: (event) => { if (event.key === "Escape") clear(); },
@@ -349,8 +405,8 @@ function render({ model, el, fallback }) {
       }));
       return stopAt;
     });
-    groups[0](chosen?.source ?? 0);
-    groups[1](chosen?.target ?? 0);
+    groups[0](at?.source ?? 0);
+    groups[1](at?.target ?? 0);
     stage.replaceChildren(svg);
     reveal();
   }
@@ -358,16 +414,21 @@ function render({ model, el, fallback }) {
   function reveal() {
     nodes.target.forEach((node, i) => node.toggleAttribute("data-later", i >= written));
     nodes.ribbons.forEach((node) => node.toggleAttribute("data-later", node.i >= written));
-    legend.toggleAttribute("data-none", !shown.probabilities?.slice(0, written).some((p) => p < GUESSED));
-    light(chosen ?? (written < shown.target.length && written ? { target: written - 1 } : null));
+    sure.line.toggleAttribute("data-none", !shown.target.some((_, k) => k < written && isGuessed(k)));
+    light(at ?? (written < shown.target.length && written ? { target: written - 1 } : null));
   }
+  /** Light what a mouse passes over, until the reader has chosen something. */
+  function glance(event, one) {
+    if (event.pointerType === "mouse" && !at) light(one);
+  }
+  const isGuessed = (k) => isWord(shown.target[k]) && shown.probabilities !== null && sure.isGuessed(shown.probabilities[k], shown.from);
   function light(one) {
     const lit = (i, j) => !one || ((one.target ?? i) === i && (one.source ?? j) === j);
     svg.toggleAttribute("data-lit", Boolean(one));
     nodes.ribbons.forEach((node) => node.toggleAttribute("data-lit", Boolean(one) && lit(node.i, node.j)));
     const weights = chosenWeights(shown.cross, null, null);
     const alone = one && one.target !== undefined;
-    nodes.shares.forEach((node, j) => put(node, alone && written === shown.target.length && weights[one.target][j] >= (stage.clientWidth < 560 ? 0.1 : LEAST) ? percent(weights[one.target][j]) : ""));
+    nodes.shares.forEach((node, j) => put(node, alone && (one.source ?? j) === j && written === shown.target.length && weights[one.target][j] >= (stage.clientWidth < 560 ? 0.1 : LEAST) ? percent(weights[one.target][j]) : ""));
     nodes.source.forEach((node, j) => node.toggleAttribute("data-lit", Boolean(one) && nodes.ribbons.some((r) => r.j === j && lit(r.i, j))));
     nodes.target.forEach((node, i) => node.toggleAttribute("data-lit", Boolean(one) && nodes.ribbons.some((r) => r.i === i && lit(i, r.j))));
     tell(one);
@@ -386,61 +447,152 @@ function render({ model, el, fallback }) {
     const [best, second] = meant(one);
     if (one.target === undefined) return fill(t.to, { word: shown.source[best.other], other: shown.target[best.word], share: percent(best.weight) });
     const named = [best, second].filter((each) => each?.weight >= LEAST).map(({ other, weight }) => fill(t.quoted, { word: shown.source[other], share: percent(weight) }));
-    const text = fill(t.from, { word: shown.target[best.word], others: list(named, t.and) });
-    return shown.probabilities ? `${text} ${fill(t.chance, { chance: format(shown.probabilities[best.word]) })}` : text;
+    const word = shown.target[best.word];
+    const text = one.source === undefined ? fill(t.from, { word, others: list(named, t.and) }) : fill(t.pair, { word, other: shown.source[one.source], share: percent(best.weight) });
+    const chance = shown.probabilities?.[best.word];
+    return isWord(word) && chance != null ? `${text} ${fill(t.chance, { chance: format(chance), sure: percent(sure.sure(chance, shown.from)) })}` : text;
+  }
+  /** Say of the sentence shown where the attention is most and least like a dictionary. */
+  function read() {
+    const best = shown.target.flatMap((word, i) => (isWord(word) ? [meant({ target: i }).find(({ other }) => isWord(shown.source[other]))] : [])).filter(Boolean).sort((a, b) => b.weight - a.weight);
+    if (!best.length) return put(reading, "");
+    const told = ({ word, other, weight }) => ({ word: shown.target[word], other: shown.source[other], share: percent(weight) });
+    const far = best.length > 1 ? ` ${way.told(t.far, told(best.at(-1)), shown.from)}` : "";
+    return put(reading, fill(t.near, told(best[0])) + far);
   }
   function tell(one) {
     if (!one) return caption.replaceChildren(way.told(t.idle, { heads: nHeads() }, shown.from));
     caption.replaceChildren(described(one), " ", h("button", {
-      type: "button", class: "attn-w-button", "data-attn": "inside", onclick: () => enter(telling(one)),
+      type: "button", class: "attn-w-button", "data-attn": "inside", onclick: () => enter(one),
     }, fill(t.inside, { heads: nHeads(), word: shown.target[telling(one).word], other: shown.source[telling(one).other] })));
   }
-  function choose(one, byHand) {
-    stop();
-    written = shown.target.length;
-    const again = byHand && chosen && chosen.target === one.target && chosen.source === one.source;
-    chosen = one;
-    if (again) return enter(telling(one)); // The second touch goes in.
-    reveal();
-    live.say(described(one));
+  /** A touch chooses a word or a ribbon, of which the line below tells; a second one goes inside. */
+  function touch(one) {
+    if (at && at.target === one.target && at.source === one.source) return enter(one);
+    go(one);
+    return live.say(described(one));
   }
 
-  // Inside -------------------------------------------------------------------------
-  function enter(place) {
+  // Where the reader is --------------------------------------------------------------
+  // Each step inwards is an entry of the browser's history. Its state holds the place, the sentence, and the places of the entries behind it.
+  let behind = [];
+  let returning = null; // Until the browser is as far back as it was asked to go: { length, then }.
+
+  const enter = (one) => {
+    if (depthOf(at) < CHOSEN) go(one);
+    const { word, other } = telling(one);
+    go({ target: word, source: other, isInside: true });
+  };
+  /** Go to a place: inwards is a new entry, beside takes the place of this one, and outwards is an entry behind. */
+  function go(to) {
+    if (returning) {
+      const { then } = returning;
+      returning.then = () => {
+        then();
+        go(to);
+      };
+      return;
+    }
+    const [depth, now] = [depthOf(to), depthOf(at)];
+    const back = behind.findIndex((place) => depthOf(place) >= depth);
+    if (depth < now && back >= 0) {
+      show(depthOf(behind[back]) === depth ? behind[back] : to);
+      rewind(back, () => keep("replaceState"));
+      return;
+    }
+    if (depth > now) {
+      if (fallback && !history.state?.ribbons) keep("replaceState");
+      behind = [...behind, at];
+    }
+    show(to);
+    keep(depth > now ? "pushState" : "replaceState");
+  }
+  function rewind(length, then = () => {}) {
+    const count = length - behind.length;
+    behind = behind.slice(0, length);
+    returning = { length, then };
+    if (fallback) history.go(count);
+    else settle();
+  }
+  function settle() {
+    const { then } = returning;
+    returning = null;
+    then();
+  }
+  /** Write the place into the history and the address. From a folder, a browser allows no other address. */
+  function keep(how) {
+    if (!fallback) return;
+    const state = { ...history.state, ribbons: { at, behind, said } };
+    try { history[how](state, "", address()); } catch { history[how](state, ""); }
+  }
+  /** A sentence has come: behind it there are no places of another one. */
+  function remember() {
+    if (behind.length) rewind(0, () => keep("replaceState"));
+    else keep("replaceState");
+  }
+  function popped() {
+    const { at: place, behind: places, said: text } = history.state?.ribbons ?? {};
+    if (returning) {
+      const { length } = returning;
+      if (places?.length > length) history.go(length - places.length);
+      else settle();
+      return;
+    }
+    behind = places ?? [];
+    if (!text) return; // A link inside the page was followed.
+    if (["text", "from", "piece"].some((name) => text[name] !== said[name])) restore(text, place);
+    else if (JSON.stringify(place) !== JSON.stringify(at)) show(place);
+  }
+  function restore({ text, from, piece }, place) {
+    input.value = text;
+    if (!way.turn(from, { place, piece })) wish({ place, piece });
+  }
+  /** Go to a place that an address asks for. */
+  function arrive(place) {
+    if (place && fits(place, shown)) show(place);
+    else if (place) note.append(` ${t.strange}`);
+    keep("replaceState");
+  }
+  /** Show a place, and what is inside it. */
+  function show(place) {
     stop();
     written = shown.target.length;
-    view = place;
-    if (place.row !== undefined && !trace) return compute(place);
-    inside();
+    const [last, was] = [at, depthOf(at)];
+    at = place;
+    const depth = depthOf(at);
+    if (depth >= INSIDE) inside();
+    if (depth === DOT && !trace) compute();
+    if (depth >= INSIDE) return;
+    if (was >= INSIDE) {
+      draw();
+      nodes.target[last.target].focus({ preventScroll: true });
+    }
+    reveal();
   }
   /** Ask the model for the numbers of the stored example, of which only the weights are in the page. */
-  async function compute(place) {
+  async function compute() {
     const turn = ++wishes;
     const translator = await ready(shown.from);
     if (turn !== wishes) return;
-    if (!translator) return refuse(bar.told(t.failed));
+    if (!translator) return inside(false, bar.told(t.failed));
     const [{ ids }] = cutSource(translator, textOf(shown.tokens.source, kind)).pieces;
     ({ trace } = traced(translator, ids, shown.from));
-    put(note, "");
-    enter(place);
+    put(note, sure.rare);
+    if (depthOf(at) === DOT) inside();
   }
-  function leave() {
-    const { word, other, layer, head, row } = view;
-    view = row !== undefined ? { word, other, layer, head } : layer !== undefined ? { word, other } : null;
-    if (view) return inside();
-    chosen = { target: word };
-    draw();
-    nodes.target[word].focus();
-  }
-  function inside() {
-    const { word, other, layer, head, row } = view;
+  const leave = () => go(outwards(at));
+
+  // Inside -------------------------------------------------------------------------
+  function inside(isQuiet = false, missing = "") {
+    const { target: word, source: other, layer, head, row } = at;
     const names = { word: shown.target[word], other: shown.source[other] };
-    const [title, text, picture] = row !== undefined ? dotProduct() : layer !== undefined ? matrix(names) : heads(names);
-    const crumbs = [[t.whole, null], [`${names.other} → ${names.word}`, { word, other }], layer !== undefined && [fill(t.head, { layer: layer + 1, head: head + 1 }), { word, other, layer, head }]].filter(Boolean);
+    const [title, text, picture] = row !== undefined ? dotProduct(missing) : layer !== undefined ? matrix(names) : heads(names);
+    const pair = { target: word, source: other, isInside: true };
+    const crumbs = [[t.whole, null], [`${names.other} → ${names.word}`, pair], layer !== undefined && [fill(t.head, { layer: layer + 1, head: head + 1 }), { ...pair, layer, head }]].filter(Boolean);
     const last = row === undefined ? crumbs.length - 1 : crumbs.length;
     const way = h("p", { class: "attn-ribbons-way" }, h("button", { type: "button", class: "attn-w-button", "data-attn": "back", onclick: leave }, `← ${t.back}`),
       crumbs.map(([name, to], n) => [n ? h("span", { "aria-hidden": "true" }, "›") : null, n < last
-        ? h("button", { type: "button", class: "attn-ribbons-crumb", onclick: () => { if (to) enter(to); else { view = { word, other }; leave(); } } }, name) : h("b", {}, name)]));
+        ? h("button", { type: "button", class: "attn-ribbons-crumb", onclick: () => go(to) }, name) : h("b", {}, name)]));
     const heading = h("p", { class: "attn-ribbons-title", tabindex: -1, "data-attn": "inside-title" }, h("b", {}, title));
     const node = h("div", { class: "attn-ribbons-inside", onkeydown: (event) => {
       if (event.key !== "Escape") return;
@@ -449,18 +601,19 @@ function render({ model, el, fallback }) {
     } }, way, heading, h("p", {}, text), picture);
     stage.replaceChildren(node);
     caption.replaceChildren();
-    legend.toggleAttribute("data-none", true);
+    sure.line.toggleAttribute("data-none", true);
+    if (isQuiet) return;
     heading.focus({ preventScroll: true });
     if (stage.getBoundingClientRect().bottom > innerHeight) stage.scrollIntoView({ block: "start", behavior: still.matches ? "auto" : "smooth" });
     live.say(`${title}. ${text}`);
   }
   function heads(names) {
-    const { word, other } = view;
+    const { target: word, source: other } = at;
     const share = chosenWeights(shown.cross, null, null)[word][other];
     const values = { ...names, layers: shown.cross.length, per: shown.cross[0].length, heads: nHeads(), share: percent(share) };
     const tiles = shown.cross.map((layer, l) => layer.map((weights, k) => h("button", {
       type: "button", class: "attn-ribbons-tile", "data-attn": "tile", "aria-label": `${fill(t.head, { layer: l + 1, head: k + 1 })}: ${percent(weights[word][other])}`,
-      onclick: () => enter({ word, other, layer: l, head: k }), ...shade(weights[word][other]),
+      onclick: () => go({ ...at, layer: l, head: k }), ...shade(weights[word][other]),
     }, h("span", { class: "attn-w-number" }, percent(weights[word][other])))));
     const parts = shown.places[0][word].map((i) => shown.tokens.target[i].trim());
     const cut = parts.length > 1 ? ` ${fill(t.parts, { ...names, count: parts.length, parts: parts.join(", ") })}` : "";
@@ -469,13 +622,13 @@ function render({ model, el, fallback }) {
   }
   /** The matrix is that of tokens: inside a word that was cut there are several dot products. */
   function matrix({ word: written_, other: read }) {
-    const { word, other, layer, head } = view;
+    const { target: word, source: other, layer, head } = at;
     const { source, target, cross } = shown.tokens;
     const weights = cross[layer][head];
     const [rows, columns] = shown.places;
     const cells = target.map((_, i) => source.map((_, j) => h("button", {
       type: "button", "data-attn": "cell", "aria-label": fill(t.cell, { row: target[i].trim(), column: source[j].trim(), weight: format(weights[i][j]) }),
-      "data-chosen": rows[word].includes(i) && columns[other].includes(j), onclick: () => enter({ word, other, layer, head, row: i, column: j }), ...shade(weights[i][j]),
+      "data-chosen": rows[word].includes(i) && columns[other].includes(j), onclick: () => go({ ...at, row: i, column: j }), ...shade(weights[i][j]),
     }, h("span", {}, weights[i][j] >= 0.1 ? formatBrief(weights[i][j]) : ""))));
     const flat = cells.flat();
     const stopAt = roving(flat, (k) => stopAt(k), () => source.length);
@@ -486,9 +639,10 @@ function render({ model, el, fallback }) {
     const title = fill(t.matrix, { head: head + 1, layer: layer + 1 });
     return [title, way.told(t.matrixText, {}, shown.from), scroller(`${title}: ${written_}, ${read}`, table)];
   }
-  function dotProduct() {
-    const { layer, head, row, column } = view;
+  function dotProduct(missing) {
+    const { layer, head, row, column } = at;
     const { source, target } = shown.tokens;
+    if (!trace) return [`${t.dot}: ${target[row].trim()}, ${source[column].trim()}`, missing || bar.told(t.needs), ""];
     const sub = trace.decoder.layers[layer].crossAttention;
     const [q, k] = [sub.query[head][row], sub.key[head][column]].map((vector) => Array.from(vector));
     const products = q.map((x, d) => x * k[d]);
@@ -515,20 +669,19 @@ function render({ model, el, fallback }) {
     const url = new URL(location.href);
     url.search = "";
     url.hash = "";
-    url.searchParams.set("say", said.text);
-    if (said.from !== "en") url.searchParams.set("from", said.from); // An address without a direction is from English.
+    if (said.text !== first) {
+      url.searchParams.set("say", said.text);
+      if (said.from !== "en") url.searchParams.set("from", said.from); // An address without a direction is from English.
+      if (said.piece) url.searchParams.set("piece", said.piece + 1);
+    }
+    for (const [name, x] of Object.entries(placed(at))) url.searchParams.set(name, x);
     return url.href;
-  }
-  /** Keep the sentence in the address, where the browser allows it: from a folder it does not. */
-  function remember() {
-    if (!fallback) return;
-    try { history.replaceState(history.state, "", address()); } catch { /* The address stays as it was. */ }
   }
   /** The drawing as a file: what the style sheet says is written into it. */
   function drawing() {
-    const before = view;
-    if (view) {
-      view = null;
+    const before = at;
+    if (depthOf(at) >= INSIDE) {
+      at = null;
       draw();
     }
     const copy = svg.cloneNode(true);
@@ -544,7 +697,8 @@ function render({ model, el, fallback }) {
     ground.style.fill = getComputedStyle(document.body).backgroundColor;
     copy.prepend(ground);
     copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-    if (before) enter(before); // The reader stays inside.
+    at = before;
+    if (depthOf(at) >= INSIDE) inside(true); // The reader stays inside.
     return { text: new XMLSerializer().serializeToString(copy), width: box.width, height: box.height };
   }
   async function png() {
@@ -558,10 +712,12 @@ function render({ model, el, fallback }) {
   async function share() {
     const link = address();
     const told = (text) => {
-      put(note, text);
+      put(shared, text);
       live.say(text);
     };
-    note.removeAttribute("data-bad");
+    if (navigator.share && matchMedia("(pointer: coarse)").matches) { // A phone has its own way to send an address to a friend.
+      try { return await navigator.share({ title: document.title, text: `${said.text} → ${sentence()}`, url: link }); } catch (error) { if (error.name === "AbortError") return undefined; }
+    }
     try {
       await navigator.clipboard.write([new ClipboardItem({ "text/plain": new Blob([link], { type: "text/plain" }), "image/png": png() })]);
       return told(t.copied);
@@ -577,15 +733,21 @@ function render({ model, el, fallback }) {
     const link = h("a", { href: `data:image/svg+xml,${encodeURIComponent(drawing().text)}`, download: "attn.svg" });
     link.click();
   }
+  const sentence = () => whole.textContent || textOf(shown.tokens.target, kind);
+  const shared = h("p", { class: "attn-w-label attn-ribbons-shared", "data-attn": "shared" });
+  const main = (button) => (button.toggleAttribute("data-main", true), button);
   const act = (name, press) => h("button", { type: "button", class: "attn-w-button", "data-attn": name, onclick: press }, t[name]);
   const tour = fallback && document.querySelector("[data-anywidget=live_machine]");
-  const tools = h("div", { class: "attn-ribbons-tools" }, act("play", () => play(Math.min(1000, TOLD / shown.target.length))),
+  const tools = h("div", { class: "attn-ribbons-tools" }, act("play", () => {
+    if (at) go(null);
+    play(Math.min(1000, TOLD / shown.target.length));
+  }),
     tour ? act("slow", () => document.dispatchEvent(new CustomEvent("attn-sentence", { detail: said }))) : null,
-    fallback ? act("share", share) : null, act("save", save));
+    fallback ? main(act("share", share)) : null, act("save", save), shared);
 
   const root = h("div", {
     class: "attn-w attn-tour attn-ribbons", lang: language, role: "group", "aria-label": t.title, "data-attn": "ribbons",
-  }, form, note, bar.node, pieceChoice, stage, caption, legend, tools, live.node);
+  }, form, note, bar.node, pieceChoice, stage, caption, sure.line, tools, reading, live.node);
   el.append(root);
   let room = 0;
   const observer = new ResizeObserver(() => {
@@ -595,14 +757,20 @@ function render({ model, el, fallback }) {
   });
   draw();
   observer.observe(stage);
+  read();
+  const kept = fallback ? history.state?.ribbons : null; // The page was left, or loaded again, at a place.
   const query = new URLSearchParams(fallback ? location.search : "");
-  if (query.get("say")) {
-    input.value = query.get("say");
-    if (!way.turn(query.get("from") === "es" ? "es" : "en", true)) wish();
-  } else if (!still.matches) play(BEAT);
+  const from = query.get("from") === "es" ? "es" : "en";
+  const asks = kept ?? { at: placeIn(query), behind: [], said: query.get("say") ? { text: query.get("say"), from, piece: (query.get("piece") || 1) - 1 } : said };
+  behind = asks.behind;
+  if (asks.said.text !== first || asks.said.from !== way.from) restore(asks.said, asks.at);
+  else if (asks.at) arrive(asks.at);
+  else if (!still.matches) play(BEAT);
+  if (fallback) addEventListener("popstate", popped);
   return () => {
     stop();
     observer.disconnect();
+    removeEventListener("popstate", popped);
   };
 }
 

@@ -15,6 +15,7 @@ import torch
 
 from attn.applications._sequences import write
 from attn.applications.translation import Translator
+from attn.applications.translation.certainty import GUESSED, calibrated, fitted
 from attn.decoding import beam_search
 from attn.tokenizer import byte_pair
 from attn_course.grammar import generate
@@ -660,16 +661,26 @@ def parts_folder(tmp_path_factory, byte_pairs):
 
 def shown(page):
     """Return the translation as it is, white space included."""
-    return page.locator("[data-attn=output]").evaluate("node => node.firstChild.textContent")
+    return page.locator("[data-attn=output]").evaluate("node => node.textContent")
 
 
 @pytest.mark.parametrize("width", [1, 4])
-def test_any_text_is_translated_as_in_python(width, visit, parts_folder, byte_pairs):
+def test_any_text_is_translated_as_in_python_and_what_is_guessed_is_marked(
+    width, visit, parts_folder, byte_pairs
+):
     page = visit(place=parts_folder)
+    n_marked = 0
     for text in ANY:
         translate(page, text, width)
-        assert shown(page) == byte_pairs.translate(text, beam_width=width)
+        found = byte_pairs.translation(text, beam_width=width)
+        assert shown(page) == found.text
         assert page.locator("[data-attn=note][data-bad]").count() == 0
+        sure = calibrated(np.array(found.word_probabilities), *fitted()["tatoeba"])
+        guessed = [word for word, p in zip(found.words, sure, strict=True) if p < GUESSED]
+        assert page.locator("[data-attn=guessed]").all_inner_texts() == guessed
+        assert page.locator("[data-attn=legend]").is_visible() == bool(guessed)
+        n_marked += len(guessed)
+    assert n_marked > 5
     assert "alineación" not in summary(page)  # nobody knows one
 
 

@@ -346,7 +346,7 @@ def test_a_sentence_of_ones_own_is_translated_drawn_and_in_the_address(
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     ribbon(page, "share").click()
     page.wait_for_function(
-        "() => /clipboard|portapapeles/.test(document.querySelector('[data-attn=ribbons] [data-attn=note]').textContent)"
+        "() => /clipboard|portapapeles/.test(document.querySelector('[data-attn=ribbons] [data-attn=shared]').textContent)"
     )
     assert page.evaluate("navigator.clipboard.readText()") == page.url
     with page.expect_download() as waiting:
@@ -373,6 +373,11 @@ def test_the_other_direction_begins_with_the_translation_and_has_its_own_model(
     assert ("from=es" in page.url) == (other == "es")
     assert ribbon(page, "sentence").input_value() == written
     assert ribbon(page, "sentence").get_attribute("lang") == other
+    swapped = {"es": "la traducción de tu oración", "en": "the translation of your sentence"}
+    page.wait_for_function(
+        "text => document.querySelector('[data-attn=ribbons] [data-attn=note]').textContent.includes(text)",
+        arg=swapped[language],
+    )
     said = "".join(ribbon(page, "target-word").all_text_contents())
     assert said == translators[other].translate(written).replace(" ", "")
     # The model of the direction that was chosen came, and the other one did not.
@@ -382,6 +387,10 @@ def test_the_other_direction_begins_with_the_translation_and_has_its_own_model(
     assert first not in options.all_text_contents() and options.count() > 3
     page.evaluate("scrollTo(0, 0)")
     assert violations(page) == []
+    # Who turns back has their own sentence again, and not the translation of its translation.
+    for button, text in ((0, first), (1, written)):
+        ribbon(page, "direction").nth(button).check()
+        assert ribbon(page, "sentence").input_value() == text
     # A text of the language that is not expected is translated, and the other direction offered.
     ribbon(page, "sentence").fill(OTHER[language])
     ribbon(page, "translate").click()
@@ -401,6 +410,95 @@ def test_the_other_direction_begins_with_the_translation_and_has_its_own_model(
         arg=OTHER[language],
     )
     assert hook(page, "direction").first.is_checked()
+
+
+def depth(page):
+    """How deep the reader is: 0 is the sentence, 1 a word or a ribbon, and then heads, matrix, product."""
+    if page.locator(".attn-ribbons-dot").count():
+        return 4
+    for n, name in ((3, "cell"), (2, "tile")):
+        if ribbon(page, name).count():
+            return n
+    return int(page.locator("[data-attn=ribbons] svg[data-lit]").count() > 0)
+
+
+def wait_for_depth(page, wanted, at):
+    page.wait_for_function("address => location.search === address", arg=at)
+    page.wait_for_timeout(50)
+    assert depth(page) == wanted
+
+
+@pytest.mark.parametrize("width, height", [(390, 844), (1280, 800)])
+def test_each_step_inwards_is_an_entry_of_the_history_and_answers_where_it_was_touched(
+    tab, server, width, height
+):
+    page = tab(viewport={"width": width, "height": height}, reduced_motion="reduce")
+    page.goto(f"{server}/en/how_to_use.html")
+    page.goto(f"{server}/en/index.html", wait_until="networkidle")
+
+    def in_sight(name):
+        box = ribbon(page, name).bounding_box()
+        return box["y"] >= 0 and box["y"] + box["height"] <= height
+
+    # A word and a ribbon are told in the same way, and the same button leads inside.
+    ribbon(page, "target-word").nth(1).click()
+    assert "“house”" in ribbon(page, "caption").inner_text()
+    assert page.evaluate("scrollY") == 0 and in_sight("inside")
+    thick = page.locator(".attn-ribbons-ribbon[data-lit]").evaluate_all(
+        "all => all.indexOf(all.reduce((a, b) => (b.getAttribute('stroke-width') > +a.getAttribute('stroke-width') ? b : a)))"
+    )
+    page.locator(".attn-ribbons-ribbon[data-lit]").nth(thick).dispatch_event("click")
+    assert page.locator(".attn-ribbons-ribbon[data-lit]").count() == 1
+    assert "went to “house”" in ribbon(page, "caption").inner_text()
+    assert depth(page) == 1 and in_sight("inside")
+    ribbon(page, "inside").click()
+    ribbon(page, "tile").nth(9).click()
+    assert in_sight("inside-title")
+    ribbon(page, "cell").nth(9).click()
+    page.wait_for_selector(".attn-ribbons-dot")
+    assert in_sight("inside-title")
+    steps = ["", "?word=2&of=3", *(f"?word=2&of=3&in={n}" for n in ("heads", "3.2", "3.2.2.3"))]
+    for n in (3, 2, 1, 0):
+        page.go_back()
+        wait_for_depth(page, n, steps[n])
+    for n in (1, 2, 3, 4):
+        page.go_forward()
+        wait_for_depth(page, n, steps[n])
+    # Its own ways out go back in the history too, so that *Back* from the sentence leaves the page.
+    page.keyboard.press("Escape")
+    wait_for_depth(page, 3, steps[3])
+    page.get_by_role("button", name="The sentence").press("Enter")
+    wait_for_depth(page, 0, steps[0])
+    page.go_back()
+    assert page.url.endswith("how_to_use.html")
+    # The address brings a friend to the same place. Without entries behind it, its buttons still lead out.
+    page.goto(f"{server}/en/index.html{steps[3]}")
+    page.wait_for_selector("[data-attn=ribbons] [data-attn=cell]")
+    ribbon(page, "back").click()
+    wait_for_depth(page, 2, steps[2])
+    page.go_back()
+    assert page.url.endswith("how_to_use.html")
+    page.goto(f"{server}/en/index.html?word=99")
+    page.wait_for_selector("[data-attn=ribbons] svg")
+    assert "does not have" in ribbon(page, "note").inner_text() and depth(page) == 0
+    assert page.errors == []
+
+
+def test_a_new_sentence_leaves_no_places_of_the_old_one_behind_it(visit):
+    page = visit("en")
+    assert "house" in ribbon(page, "reading").inner_text()
+    ribbon(page, "target-word").nth(1).click()
+    ribbon(page, "inside").click()
+    ribbon(page, "pick").select_option("Where is the library?")
+    page.wait_for_url("**/index.html?say=Where*")
+    assert depth(page) == 0 and "house" not in ribbon(page, "reading").inner_text()
+    assert page.evaluate("history.state.ribbons.behind") == []
+    page.go_forward()
+    page.wait_for_url("**/index.html?word=2")
+    page.wait_for_function(
+        "() => document.querySelector('[data-attn=ribbons] [data-attn=sentence]').value.startsWith('The white')"
+    )
+    page.wait_for_selector("[data-attn=ribbons] svg[data-lit]")
 
 
 def test_a_long_text_comes_in_pieces_and_what_is_none_is_refused(visit, translators):

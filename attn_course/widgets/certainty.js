@@ -1,0 +1,58 @@
+// How sure a translator is of each word that it writes: attn.applications.translation.certainty.
+import { h } from "./shared.js";
+import { textOf } from "./tokenizer.js";
+
+const FITTED = {}; // _source.py puts in what calibrated.json holds: the slope and the offset of each translator.
+const GUESSED_BELOW = 0.5; // What is less probable than this is rather wrong than right.
+const SAID_WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}'’-]*/gu;
+
+const CERTAINTY = {
+  es: { rare: "Las palabras raras y los nombres pueden salir mal.", legend: "subrayado de puntos: es más probable que esté mal que bien" },
+  en: { rare: "Rare words and names can come out wrong.", legend: "dotted underline: more likely wrong than right" },
+};
+
+/**
+ * How sure the translator of a widget is: { sure, isGuessed, ofWords, write, line, rare }, where `line` says what the marks mean that `write`
+ * makes, and `rare` warns. Null where the translator is not calibrated, which only those of real sentences are.
+ */
+export function certainty(model) {
+  const { name } = model.get("pretrained");
+  if (!FITTED[name]) return null;
+  const t = CERTAINTY[model.get("language")];
+  const sure = (chance, from) => calibrated(chance, from === "en" ? name : `${name}_${from}`);
+  const line = h("p", { class: "attn-w-label attn-w-legend", "data-none": true, "data-attn": "legend" }, h("i", { "aria-hidden": "true" }), ` ${t.legend}`);
+  return {
+    sure, rare: t.rare, line,
+    isGuessed: (chance, from) => sure(chance, from) < GUESSED_BELOW,
+    /** The probability of each word of a translation that it is right. */
+    ofWords: (tokens, probabilities, from) => wordChances(tokens, probabilities).map((chance) => sure(chance, from)),
+    /** Write a text into a node, with the words marked that are guessed, and show what the mark means. */
+    write(node, text, probabilities) {
+      let n = 0;
+      let end = 0;
+      const parts = [];
+      for (const { index, 0: word } of text.matchAll(SAID_WORD)) {
+        if (!(probabilities[n++] < GUESSED_BELOW)) continue;
+        parts.push(text.slice(end, index), h("u", { "data-attn": "guessed" }, word));
+        end = index + word.length;
+      }
+      node.replaceChildren(...parts, text.slice(end));
+      line.toggleAttribute("data-none", !parts.length);
+    },
+  };
+}
+
+/** The probability that a word is right which a translator wrote with that chance. */
+export function calibrated(chance, name) {
+  const [slope, offset] = FITTED[name];
+  const kept = Math.min(Math.max(chance, 1e-6), 1 - 1e-6);
+  return 1 / (1 + Math.exp(-slope * Math.log(kept / (1 - kept)) - offset));
+}
+
+/** The chance that the model gave to each word: the product of those of the tokens that have a letter of it. */
+export function wordChances(tokens, probabilities) {
+  const said = tokens.filter((token) => token !== "<eos>");
+  const ends = said.map((_, i) => textOf(said.slice(0, i + 1), "bpe").length);
+  return [...textOf(said, "bpe").matchAll(SAID_WORD)].map(({ index, 0: word }) => said.reduce((product, _, i) =>
+    (ends[i] > index && (ends[i - 1] ?? 0) < index + word.length ? product * probabilities[i] : product), 1));
+}
