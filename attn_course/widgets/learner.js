@@ -6,10 +6,10 @@ export const STRINGS = {
   es: {
     watch: "Un traductor que aprende", break: "Un traductor que se rompe",
     start: "Entrenar", pause: "Pausa", resume: "Seguir", step: "Un paso", seed: "Semilla", again: "Empezar de nuevo",
-    steps: "pasos", seconds: "segundos", loss: "pérdida", right: "oraciones nuevas bien traducidas", rightOf: "{right} de {total}", share: "bien, de {total}",
+    steps: "pasos", seconds: "segundos", loss: "pérdida", right: "oraciones nuevas bien", rightOf: "{right} de {total}", share: "bien, de {total}",
     pick: "Oración que no ha leído", own: "O escribe otra con sus palabras", show: "Traducir", writes: "Escribe", asked: "Lo correcto:", reads: "Lee",
     nothing: "nada", looks: ", atiende sobre todo a {word} ({percent}\u00a0%)", others: "Otras oraciones que no ha leído",
-    unknown: "No conoce {words}. Conoce estas palabras: {all}", tooLong: "Hasta diez palabras, por favor.", empty: "Escribe una oración en inglés.",
+    unknown: "No conoce {words}. Conoce {count} palabras inglesas, entre ellas {some}.", tooLong: "Hasta diez palabras, por favor.", empty: "Escribe una oración en inglés.",
     ready: "Con la semilla {seed}, el mismo navegador repite el mismo entrenamiento.", busy: "Se entrena en tu navegador. Nada sale de la página.", masked: "máscara causal",
     unmasked: "Sin máscara causal: al aprender, cada palabra ve la que tiene que predecir.",
     minute: "Ya ha pasado un minuto de cálculo y aquí se detiene. Si quieres, sigue.",
@@ -17,11 +17,11 @@ export const STRINGS = {
     none: "Este navegador no deja calcular aparte de la página, así que se muestra lo que se guardó de un entrenamiento.",
     missing: "No se encontraron las oraciones junto a la página, así que se muestra lo que se guardó de un entrenamiento.",
     said: "Paso {step}: pérdida, {loss}; {right} de {total} oraciones bien.",
-    model: "Modelo", stored: "el guardado", trained: "el que entrenaste", heads: "Cabezas, cada una con su interruptor",
+    model: "Modelo", stored: "guardado", trained: "entrenado por ti", heads: "Cabezas, cada una con su interruptor",
     "encoder.0.self": "codificador", "decoder.0.self": "decodificador, sobre lo escrito", "decoder.0.cross": "atención cruzada",
     "encoder.0.self.head": "cabeza {n} del codificador", "decoder.0.self.head": "cabeza {n} del decodificador", "decoder.0.cross.head": "cabeza {n} de la atención cruzada",
     parts: "Piezas", positions: "posiciones", mask: "máscara causal", encoder: "capa del codificador", decoder: "capa del decodificador",
-    factor: "Puntajes", mend: "Reparar todo", wrong: "Ver una que sale mal", sentence: "Oración", sound: "Entero: {right} de {total}.", broken: "Así: {right} de {total}. Entero: {sound} de {total}.",
+    factor: "Puntajes", mend: "Reparar todo", wrong: "Una que sale mal", sentence: "Oración", sound: "Entero: {right} de {total}.", broken: "Así: {right} de {total}. Entero: {sound} de {total}.",
     dare: "El reto: ¿qué dos cabezas, de las doce, se pueden cortar con menos daño?", check: "Comprobar", answer: "Ver la respuesta",
     two: "Corta dos cabezas, ni más ni menos, y deja lo demás entero.", counting: "Probando las 66 parejas de tu modelo: {percent}\u00a0%.",
     verdict: "Sin tus dos cabezas, {right} de {total} oraciones salen bien. De las 66 parejas, la tuya ocupa el puesto {rank}.", first: "Ninguna pareja hace menos daño.",
@@ -30,10 +30,10 @@ export const STRINGS = {
   en: {
     watch: "A translator that learns", break: "A translator that breaks",
     start: "Train", pause: "Pause", resume: "Go on", step: "One step", seed: "Seed", again: "Start over",
-    steps: "steps", seconds: "seconds", loss: "loss", right: "new sentences translated right", rightOf: "{right} of {total}", share: "right, of {total}",
+    steps: "steps", seconds: "seconds", loss: "loss", right: "new sentences right", rightOf: "{right} of {total}", share: "right, of {total}",
     pick: "A sentence that it has not read", own: "Or type another with its words", show: "Translate", writes: "It writes", asked: "Right:", reads: "It reads",
     nothing: "nothing", looks: ", looks most at {word} ({percent}%)", others: "Other sentences that it has not read",
-    unknown: "It does not know {words}. It knows these words: {all}", tooLong: "Ten words at most, please.", empty: "Type an English sentence.",
+    unknown: "It does not know {words}. It knows {count} English words, such as {some}.", tooLong: "Ten words at most, please.", empty: "Type an English sentence.",
     ready: "With seed {seed}, the same browser repeats the same training.", busy: "It is training in your browser. Nothing leaves the page.", masked: "causal mask",
     unmasked: "Without the causal mask: while it learns, each word sees the one that it is to predict.",
     minute: "A minute of computing has passed, so it stops here. Go on if you like.",
@@ -41,11 +41,11 @@ export const STRINGS = {
     none: "This browser does not let the page compute on the side, so what was stored of one training is shown.",
     missing: "The sentences were not found beside the page, so what was stored of one training is shown.",
     said: "Step {step}: loss, {loss}; {right} of {total} sentences right.",
-    model: "Model", stored: "the stored one", trained: "the one you trained", heads: "Heads, each with its switch",
+    model: "Model", stored: "stored", trained: "trained by you", heads: "Heads, each with its switch",
     "encoder.0.self": "encoder", "decoder.0.self": "decoder, over what is written", "decoder.0.cross": "cross-attention",
     "encoder.0.self.head": "encoder head {n}", "decoder.0.self.head": "decoder head {n}", "decoder.0.cross.head": "cross-attention head {n}",
     parts: "Parts", positions: "positions", mask: "causal mask", encoder: "encoder layer", decoder: "decoder layer",
-    factor: "Scores", mend: "Mend everything", wrong: "Show one that goes wrong", sentence: "Sentence", sound: "Whole: {right} of {total}.", broken: "Like this: {right} of {total}. Whole: {sound} of {total}.",
+    factor: "Scores", mend: "Mend everything", wrong: "One that goes wrong", sentence: "Sentence", sound: "Whole: {right} of {total}.", broken: "Like this: {right} of {total}. Whole: {sound} of {total}.",
     dare: "The dare: which two of the twelve heads can be cut with the least damage?", check: "Check", answer: "Show the answer",
     two: "Cut two heads, no more and no fewer, and leave the rest whole.", counting: "Trying the 66 pairs of your model: {percent}%.",
     verdict: "Without your two heads, {right} of {total} sentences come out right. Among the 66 pairs, yours comes in at number {rank}.", first: "No pair does less damage.",
@@ -65,6 +65,12 @@ const pairsOf = (lines) => lines.map((line) => line.split("|"));
 
 /** The words of a sentence as the translator reads them. */
 export const wordsOf = (text) => text.toLowerCase().replace(/[.!?]+\s*$/, "").split(/\s+/).filter(Boolean);
+
+/** Some words of a vocabulary: first those that begin most like a word. */
+export function nearest(word, vocabulary, count = 4) {
+  const alike = (other) => [...word, null].findIndex((letter, i) => letter !== other[i]);
+  return [...vocabulary].sort((one, other) => alike(other) - alike(one)).slice(0, count);
+}
 
 /** The place of a pair of heads among all pairs, from 1; the pairs are in order. */
 export const rankOf = (pairs, heads) => 1 + pairs.findIndex(([a, b]) => heads.includes(HEADS[a]) && heads.includes(HEADS[b]));
@@ -243,7 +249,7 @@ function watchIt({ model, el, t, language }) {
     if (words.length > ROWS) return refuse(t.tooLong);
     return act(() => {
       const strange = words.filter((word) => !vocabulary.includes(word));
-      return strange.length ? fill(t.unknown, { words: list(strange, t.nor), all: vocabulary.join(", ") }) : look(words.join(" "));
+      return strange.length ? fill(t.unknown, { words: list(strange, t.nor), count: vocabulary.length, some: list(nearest(strange[0], vocabulary), t.and) }) : look(words.join(" "));
     });
   }
 
@@ -321,10 +327,11 @@ function watchIt({ model, el, t, language }) {
   session().listeners.add(hear);
 
   el.append(h("div", { class: "attn-w attn-learner", lang: language, role: "group", "aria-label": t.watch, "data-attn": "learner-watch" },
-    h("div", { class: "attn-w-controls" }, toggle, one, h("span", { class: "attn-learner-again" }, h("label", { for: seedInput.id, class: "attn-w-label" }, t.seed), seedInput, again), h("label", { class: "attn-w-choice" }, mask, t.masked)),
+    h("div", { class: "attn-w-controls" }, toggle, one),
     board,
     h("div", { class: "attn-learner-grid" },
-      h("div", {}, h("label", { for: pick.id, class: "attn-w-label" }, t.pick), pick, view.node, form, note),
+      h("div", {}, h("label", { for: pick.id, class: "attn-w-label" }, t.pick), pick, view.node, note, form,
+        h("div", { class: "attn-learner-more" }, h("span", { class: "attn-learner-again" }, h("label", { for: seedInput.id, class: "attn-w-label" }, t.seed), seedInput, again), h("label", { class: "attn-w-choice" }, mask, t.masked))),
       h("div", {}, h("div", { class: "attn-learner-charts" }, losses.node, shares.node), h("p", { class: "attn-w-label" }, t.others), others)),
     live.node));
   drawFilm();
@@ -462,13 +469,14 @@ function breakIt({ model, el, t, language, fallback }) {
   session().listeners.add(hear);
 
   el.append(h("div", { class: "attn-w attn-learner", lang: language, role: "group", "aria-label": t.break, "data-attn": "learner-break" },
-    h("div", { class: "attn-w-controls" }, choice, mend),
+    h("div", { class: "attn-w-controls" }, choice),
     h("div", { class: "attn-learner-grid" },
+      // On a phone the result comes first, so that each switch below it is on the screen with what it does.
+      h("div", { class: "attn-learner-result" }, h("label", { for: pick.id, class: "attn-w-label" }, t.sentence), pick, said, h("div", { class: "attn-learner-bar", "aria-hidden": "true" }, bar), h("div", { class: "attn-learner-mend" }, mend, wrong), view.node),
       h("div", {}, h("p", { class: "attn-w-label" }, t.heads), bench,
         h("p", { class: "attn-w-label" }, t.parts),
         h("div", { class: "attn-learner-switches" }, Object.entries(switches).map(([name, input]) => h("label", { class: "attn-w-choice" }, input, t[name]))),
         h("div", { class: "attn-w-slider" }, h("label", { for: factor.id }, t.factor), factor, shownFactor)),
-      h("div", {}, h("label", { for: pick.id, class: "attn-w-label" }, t.sentence), pick, said, h("div", { class: "attn-learner-bar", "aria-hidden": "true" }, bar), wrong, view.node),
       h("div", { class: "attn-learner-dare" }, h("p", {}, t.dare), button("check", t.check, () => check(false)), button("answer", t.answer, () => check(true)), verdict)),
     note, live.node));
   const last = film.at(-1).texts[0];

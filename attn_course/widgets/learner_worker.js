@@ -119,8 +119,9 @@ export function work(post) {
   function report(isWhole) {
     const { step, loss, curve } = training;
     const texts = written(world, training.model, looked.map((text) => world.encode(text)));
-    const right = isWhole || reports++ % 6 === 0 ? score(world, training.model).right : undefined;
-    post({ kind: "frame", turn, step, loss, curve, right, seconds: spent / 1000, sentences: looked, texts });
+    // Before the first step there is no loss of a batch, but there is one on the held-out sentences.
+    const scored = isWhole || step === 0 || reports++ % 6 === 0 ? score(world, training.model) : {};
+    post({ kind: "frame", turn, step, loss: step ? loss : scored.loss, curve, right: scored.right, seconds: spent / 1000, sentences: looked, texts });
   }
   /** Train for a seventh of a second, report, and let messages in. */
   function run() {

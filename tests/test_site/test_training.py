@@ -233,7 +233,10 @@ def test_it_learns_in_the_page_as_it_was_stored(learn):
     page.locator("[data-attn=own]").fill("The red blorf")
     page.locator("[data-attn=translate]").click()
     page.wait_for_selector("[data-attn=note][data-bad]")
-    assert text(page, "note").startswith("It does not know blorf.")
+    known = learner.read("world")["source"]
+    told = text(page, "note").partition("such as ")[2].removesuffix(".").replace(" and ", ", ")
+    assert text(page, "note").startswith(f"It does not know blorf. It knows {len(known)} ")
+    assert len(text(page, "note")) < 100 and set(told.split(", ")) <= set(known)
     for step in range(2, 13):
         page.locator("[data-attn=step]").click()
         page.wait_for_function(
@@ -253,6 +256,14 @@ def test_it_learns_in_the_page_as_it_was_stored(learn):
     )
     assert written_in(page, "break") == written_in(page, "watch")
     assert text(page, "steps") == steps
+
+
+def test_before_the_first_step_there_is_a_loss_too(learn):
+    page = learn()
+    page.locator("[data-attn=own]").fill("the red house")
+    page.locator("[data-attn=translate]").click()
+    page.wait_for_function("document.querySelector('[data-attn=seconds]').textContent === '0'")
+    assert float(text(page, "loss")) == pytest.approx(STORED["film"][0]["loss"], abs=0.0051)
 
 
 def test_another_seed_starts_over_and_the_same_one_repeats(learn):
@@ -347,4 +358,11 @@ def test_the_school_is_accessible_and_fits(learn, scheme, width, violations):
     )
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate("document.body.scrollHeight") == height
+    # What is switched and what it does are on one screen, below the head of the page.
+    boxes = [
+        page.locator(f"[data-attn={name}]").first.bounding_box()
+        for name in ("said", "head", "factor")
+    ]
+    tops = [box["y"] for box in boxes]
+    assert max(tops) + boxes[2]["height"] - min(tops) < 844 - 60
     assert violations(page) == []
