@@ -522,6 +522,7 @@ def setup(app):
     app.setup_extension("attn_machine")
     app.setup_extension("attn_code")
     app.setup_extension("attn_figures")
+    app.setup_extension("attn_look")
     app.add_builder(CourseBuilder, override=True)
     app.add_html_theme("attn", str(THEME))
     app.connect("config-inited", configure)

@@ -360,3 +360,21 @@ def test_a_page_of_tables_is_short_until_a_link_opens_a_fold(tab, server, langua
         f"Math.abs(document.getElementById('{place}').getBoundingClientRect().y - 85) < 9"
     )
     assert page.locator(".attn-fold[open]").count() == 1 and not page.errors
+
+
+@pytest.mark.parametrize("language", ("es", "en"))
+def test_a_page_shows_the_looks_that_there_are(tab, server, language, violations):
+    page = tab(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    page.goto(f"{server}/{language}/look.html", wait_until="networkidle")
+    rows = dict(
+        page.locator("table.docutils tr:has([style*='background'])").evaluate_all(
+            "rows => rows.map(row => [row.cells[0].textContent, getComputedStyle(row.querySelector('span')).backgroundColor])"
+        )
+    )
+    for name, colour in DARK.items():
+        red, green, blue = bytes.fromhex(colour[1:])
+        assert rows[f"--attn-{name}"] == f"rgb({red}, {green}, {blue})"
+    for shown in (".attn-button", ".attn-w-button[data-main]", ".attn-w-table", ".attn-figure"):
+        assert page.locator(shown).first.is_visible(), shown
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert violations(page) == [] and page.errors == []
