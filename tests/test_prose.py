@@ -77,6 +77,11 @@ WITHOUT = {
 }
 
 
+def unmarked(answer):
+    """Return an answer of a problem set without the lines between which nbgrader cuts it out."""
+    return re.sub(r"### (BEGIN|END) SOLUTION", "", answer)
+
+
 @functools.cache
 def texts(language):
     """Return every prose text of an edition, by the place where it stands."""
@@ -91,9 +96,7 @@ def texts(language):
     for path in sorted((ROOT / "assignments" / "sets").glob("*/master.md")):
         for cell in split(path, language).cells:
             if cell.cell_type == "markdown":
-                found[f"{path.parent.name} {cell.id}"] = re.sub(
-                    r"### (BEGIN|END) SOLUTION", "", cell.source
-                )
+                found[f"{path.parent.name} {cell.id}"] = unmarked(cell.source)
     for path in sorted((ROOT / "book" / language).glob("*.md")):
         found[path.name] = path.read_text(encoding="utf-8")
     for path in sorted((ROOT / "book").glob("*.toml")):
@@ -121,7 +124,7 @@ def texts_of_versions(language):
                     copy = variants.copy_of(folder, scratch, {task: version})
                     for cell in split(copy / "master.md", language).cells:
                         if cell.cell_type == "markdown" and cell.source not in said:
-                            found[f"{name} {task}.{version} {cell.id}"] = cell.source
+                            found[f"{name} {task}.{version} {cell.id}"] = unmarked(cell.source)
     return found
 
 
