@@ -297,7 +297,8 @@ def test_the_javascript_is_small():
     for name in _source.BUNDLES:
         assert len(gzip.compress(_source.classic_bundle(name).encode())) < limits[name]
     css = _source.stylesheet()
-    assert len(gzip.compress(css.encode())) < 19_500
+    # It comes after the first paint, and once for all pages.
+    assert len(gzip.compress(css.encode())) < 20_000
     # A rule that is not closed takes all that follow it along.
     assert css.count("{") == css.count("}")
 
