@@ -337,7 +337,7 @@ def test_code_is_the_same_in_both_editions_but_for_the_language_line(source):
 COMPUTED = (
     r"-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?|\b(?:True|False|None|nan|inf)\b|attn-check-(?:pass|fail|todo)"
 )
-QUIZ = r'Quiz\(load_quiz\("(\w+)", "(\w+)"\)\)'
+QUIZ = r'Quiz\(load_quiz\("(\w+)"((?:, "\w+")+)\)\)'
 # Each edition asks these models of chapter 10, and trains those of chapter 6, in its own language.
 # Each edition of these pages asks the translator from its language; both are run on every change.
 IN_THEIR_DIRECTION = ("index", "translator")
@@ -387,8 +387,8 @@ def test_every_quiz_is_the_one_in_its_file(source, language):
     try:
         set_language(language)
         for cell in code(committed(source, language)):
-            for chapter, name in re.findall(QUIZ, cell.source):
-                shown = Quiz(load_quiz(chapter, name))._repr_mimebundle_()[0]["text/html"]
+            for chapter, names in re.findall(QUIZ, cell.source):
+                shown = Quiz(load_quiz(chapter, *re.findall(r"\w+", names)))._repr_mimebundle_()[0]["text/html"]
                 assert cell.outputs[-1].data["text/html"] == shown
     finally:
         set_language("es")
