@@ -111,6 +111,7 @@ MAY_IMPORT = {
     "attn_course.subjects": {"attn._checks"},
     "attn_course.tasks": {"attn._checks"},
     "attn_course.grammar": {"attn._checks", "attn.corpus", "attn.metrics"},
+    "attn_course.answering": {"attn._checks", "attn_course.grammar"},
     "attn_course.mixture": {"attn._checks", "attn.corpus", "attn_course.grammar"},
     "attn_course.journey": {"attn._checks"},
     "attn_course.passages": {"attn._checks", "attn.tokenizer", "attn_course.templates"},
