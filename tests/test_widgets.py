@@ -22,6 +22,7 @@ from attn_course import palette, set_language
 from attn_course.exercises.kept import forget
 from attn_course.widgets import (
     AnswerBoard,
+    AnswerExplorer,
     AttentionExplorer,
     Continuation,
     EmbeddingMap,
@@ -49,6 +50,7 @@ from attn_course.widgets import (
     WordGuesser,
     _source,
     answer_board,
+    answer_explorer,
     attention_explorer,
     continuation,
     embedding_map,
@@ -81,6 +83,7 @@ from attn_course.widgets import (
 FOLDER = Path(_source.__file__).parent
 PYTHON_TEXTS = {
     "answer_board": answer_board,
+    "answer_explorer": answer_explorer,
     "attention_explorer": attention_explorer,
     "continuation": continuation,
     "embedding_map": embedding_map,
@@ -269,6 +272,7 @@ def test_a_page_loads_the_bundles_of_its_widgets():
 def test_the_javascript_is_small():
     limits = {
         "widgets": 16_000,
+        "answer_widgets": 9_500,
         "map_widgets": 9_500,
         "family_widgets": 6_500,
         "head_widgets": 28_000,
@@ -418,6 +422,9 @@ def explorer(tokens=TOKENS, **options):
 MAKERS = {
     "answer_board": lambda **options: AnswerBoard(
         ["a"], {"b": [[{"text": "c", "said": "d", "right": "e"}]]}, **options
+    ),
+    "answer_explorer": lambda **options: AnswerExplorer(
+        "no", [("no", 0.6, 1, 1), ("", 0.4, 0, 1)], **options
     ),
     "attention_explorer": lambda **options: explorer(mask="causal", **options),
     "continuation": lambda **options: Continuation(

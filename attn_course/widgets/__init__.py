@@ -1,6 +1,7 @@
 """The course's interactive figures. They work in a static page, and in JupyterLab as widgets.
 
 - `AnswerBoard`: what several systems answer, right and wrong at a glance
+- `AnswerExplorer`: the answers of a model, and what a reward makes of them
 - `AttentionExplorer`: who attends to whom, and the arithmetic behind it
 - `SoftmaxPlayground`: what scores and temperature do to the weights
 - `MaskPainter`: a mask to paint; its weights, its dead rows, its leaks through layers
@@ -29,6 +30,7 @@
 """
 
 from attn_course.widgets.answer_board import AnswerBoard
+from attn_course.widgets.answer_explorer import AnswerExplorer
 from attn_course.widgets.attention_explorer import AttentionExplorer
 from attn_course.widgets.continuation import Continuation
 from attn_course.widgets.embedding_map import EmbeddingMap
@@ -58,6 +60,7 @@ from attn_course.widgets.word_guesser import WordGuesser
 
 __all__ = [
     "AnswerBoard",
+    "AnswerExplorer",
     "AttentionExplorer",
     "Continuation",
     "EmbeddingMap",

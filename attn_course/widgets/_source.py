@@ -21,6 +21,7 @@ PIECE = 330_000
 # that translate, so that other pages do not load it.
 BUNDLES = {
     "widgets": ("attention_explorer", "softmax_playground", "quiz"),
+    "answer_widgets": ("answer_explorer",),
     "continuation_widgets": ("continuation",),
     "map_widgets": ("embedding_map",),
     "family_widgets": ("family_map",),
