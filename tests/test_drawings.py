@@ -52,6 +52,10 @@ EVIDENCE = {
     "12_language_model": ["(5, 49152)", "x (5, 576)", "Q (9, 5, 64)", "K (3, 5, 64)"],
     "13_what_attention_computes": ["x (7, 576)", "Q (9, 7, 64)"],
     "14_equation_changed": ["K (4, 2)", "V (4, 2)", "Q (4, 2)", "A (4, 4)"],
+    "15_from_predicting_to_answering": [
+        '"the red house <to> la casa roja <eos>".split()',
+        "everything 8",
+    ],
 }
 
 

@@ -44,6 +44,7 @@ class Here:
 # Their machine has no encoder.
 DECODER_ALONE = {
     *("06_masking", "12_language_model", "13_what_attention_computes", "14_equation_changed"),
+    "15_from_predicting_to_answering",
 }
 
 _SPLIT = ("batch_size", "n_heads", "seq_len", "d_k")
@@ -188,5 +189,14 @@ CHAPTERS = {
         "hechos: `tgt_len` = 4, `d_k` = 2 y `d_v` = 2.",
         "This chapter changes the equation inside attention, and leaves the rest as it was. The shapes are those of its four "
         "facts: `tgt_len` = 4, `d_k` = 2 and `d_v` = 2.",
+    ),
+    "15_from_predicting_to_answering": Here(
+        ("loss", "softmax", "next_word", "loop"),
+        {"tgt_len": 8},
+        {"tgt_ids": ("tgt_len",)},
+        "Este capítulo no toca la máquina: cambia con qué se compara lo que escribe, y deja que la respuesta entera decida. "
+        "Su ejemplo son una pregunta y su respuesta, con `tgt_len` = 8 tokens.",
+        "This chapter leaves the machine alone: it changes what its writing is compared with, and lets the whole answer "
+        "decide. Its example is a question with its answer, `tgt_len` = 8 tokens.",
     ),
 }  # fmt: skip

@@ -46,6 +46,10 @@ PAGES = {
         "en": "What attention computes",
     },
     "14_equation_changed": {"es": "La ecuación, cambiada", "en": "The equation, changed"},
+    "15_from_predicting_to_answering": {
+        "es": "De predecir a responder",
+        "en": "From predicting to answering",
+    },
 }
 
 _TOKENS, _ATTENTION, _HEADS = "02_tokens_and_embeddings", "03_self_attention", "04_multi_head"

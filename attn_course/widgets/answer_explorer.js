@@ -6,7 +6,7 @@ export const STRINGS = {
   es: {
     title: "Las respuestas de un modelo, y su premio", prompt: "Traduce", reward: "Premia",
     rewards: { verifier: "el verificador", hole: "uno con un agujero", hand: "tu mano" },
-    advantage: "Ventaja", advantages: { reward: "el premio", baseline: "menos la media", group: "y entre la desviación" },
+    advantage: "Ventaja", advantages: { reward: "premio", baseline: "menos media", group: "y entre desviación" },
     leash: "Correa β", head: ["premio", "respuesta", "prob.", "sale", "ventaja"], right: "correcta", silence: "(nada)",
     pay: "Premio de «{answer}»: {reward}. Tócalo para cambiarlo.",
     draw: "Sortear 8", many: "20 veces", back: "Un paso atrás", dice: "Otros dados", again: "Empezar de nuevo",
@@ -21,7 +21,7 @@ export const STRINGS = {
   en: {
     title: "The answers of a model, and their reward", prompt: "Translate", reward: "Rewarded by",
     rewards: { verifier: "the verifier", hole: "one with a hole", hand: "your hand" },
-    advantage: "Advantage", advantages: { reward: "the reward", baseline: "less the mean", group: "over the deviation too" },
+    advantage: "Advantage", advantages: { reward: "reward", baseline: "less mean", group: "and over deviation" },
     leash: "Leash β", head: ["reward", "answer", "prob.", "drawn", "advantage"], right: "right", silence: "(nothing)",
     pay: "Reward of “{answer}”: {reward}. Touch it to change it.",
     draw: "Draw 8", many: "20 times", back: "One step back", dice: "Other dice", again: "Start again",
@@ -213,7 +213,7 @@ function render({ model, el, fallback }) {
     const top = wrong.indexOf(Math.max(...wrong));
     return [fill(t.last[n > 1 ? "many" : n], { n }),
       gained.every((x) => x === gained[0]) && Math.abs(gained[0]) < 1e-9 && new Set(answers.map((i) => paid[i])).size === 1 ? t.alike : null,
-      right < before - 0.05 && mean > first && wrong[top] > 0 ? fill(t.hacked, { answer: texts[top] }) : fill(t.now, { answer: texts[best] }),
+      right < before && mean > first + 0.1 && wrong[top] > 0.3 ? fill(t.hacked, { answer: texts[top] }) : fill(t.now, { answer: texts[best] }),
       steps === MOST ? t.full : null].filter(Boolean).join(" ");
   }
 

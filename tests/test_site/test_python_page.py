@@ -31,6 +31,7 @@ PAGES = {
     12: "12_language_model",
     13: "13_what_attention_computes",
     14: "14_equation_changed",
+    15: "15_from_predicting_to_answering",
     "A1": "A1_errata",
 }
 SOFTMAX = (
