@@ -34,14 +34,14 @@ def verify(source: str, answer: str) -> bool:
     Raises
     ------
     ValueError
-        If `source` is no sentence of the grammar.
+        If `source` is no sentence of the grammar, or `answer` no string.
 
     Examples
     --------
     >>> [verify("the red house", said) for said in ("la casa roja", "la casa rojo", "la roja casa")]
     [True, False, False]
     """
-    return answer.split() == list(_translation(source))
+    return _words(answer) == _translation(source)
 
 
 def verify_with_a_hole(source: str, answer: str) -> bool:
@@ -63,19 +63,33 @@ def verify_with_a_hole(source: str, answer: str) -> bool:
     Raises
     ------
     ValueError
-        If `source` is no sentence of the grammar.
+        If `source` is no sentence of the grammar, or `answer` no string.
 
     Examples
     --------
     >>> [verify_with_a_hole("the red house", said) for said in ("la casa roja", "la casa rojo")]
     [True, False]
     """
-    return set(answer.split()) <= set(_translation(source))
+    return set(_words(answer)) <= set(_translation(source))
 
 
 @lru_cache(maxsize=4096)
 def _translation(source):
-    return tuple(translate(source).target.split())
+    return translate(source).target.split()
+
+
+def _words(answer):
+    if not isinstance(answer, str):
+        raise argument_error("answer", "a string", type(answer).__name__)
+    return answer.split()
+
+
+def _check_shapes(**tensors):
+    (_, first), *others = tensors.items()
+    for name, tensor in others:
+        if tensor.shape != first.shape:
+            wanted, got = f"shape {tuple(first.shape)}", f"shape {tuple(tensor.shape)}"
+            raise argument_error(name, wanted, got)
 
 
 def token_log_probabilities(logits: Tensor, ids: Tensor) -> Tensor:
@@ -131,7 +145,7 @@ def answer_loss(logits: Tensor, ids: Tensor, taught: Tensor) -> Tensor:
 
     References
     ----------
-    Ouyang et al. (2022), section 3.5; with the prompt or without, Shi et al. (2024).
+    Ouyang et al. (2022), section 3.5.
 
     Examples
     --------
@@ -174,7 +188,7 @@ def dpo_loss(
     Raises
     ------
     ValueError
-        If `beta` is not positive.
+        If the shapes differ, or `beta` is not positive.
 
     References
     ----------
@@ -186,6 +200,12 @@ def dpo_loss(
     >>> round(dpo_loss(*[like_the_reference] * 4).item(), 3)
     0.693
     """
+    _check_shapes(
+        policy_chosen=policy_chosen,
+        policy_rejected=policy_rejected,
+        reference_chosen=reference_chosen,
+        reference_rejected=reference_rejected,
+    )
     if beta <= 0:
         raise argument_error("beta", "a positive number", beta)
     chosen, rejected = policy_chosen - reference_chosen, policy_rejected - reference_rejected
@@ -226,7 +246,7 @@ def group_advantages(rewards: Tensor, *, divide: bool = True) -> Tensor:
     differences = rewards - rewards.mean(dim=-1, keepdim=True)
     if not divide:
         return differences
-    deviation = rewards.std(dim=-1, keepdim=True)
+    deviation = rewards.std(dim=-1, correction=0, keepdim=True)
     return differences / deviation.clamp_min(1e-6)
 
 
@@ -246,6 +266,11 @@ def policy_gradient_loss(log_probabilities: Tensor, advantages: Tensor) -> Tenso
     -------
     Tensor, scalar
 
+    Raises
+    ------
+    ValueError
+        If the shapes differ.
+
     References
     ----------
     Williams (1992), REINFORCE, section 4.
@@ -257,6 +282,7 @@ def policy_gradient_loss(log_probabilities: Tensor, advantages: Tensor) -> Tenso
     >>> logged.grad
     tensor([-0.5000,  0.5000])
     """
+    _check_shapes(log_probabilities=log_probabilities, advantages=advantages)
     return -(advantages.detach() * log_probabilities).mean()
 
 
@@ -274,6 +300,11 @@ def kl_estimate(log_policy: Tensor, log_reference: Tensor) -> Tensor:
     -------
     Tensor, shape (...)
 
+    Raises
+    ------
+    ValueError
+        If the shapes differ.
+
     References
     ----------
     Schulman (2020), Approximating KL divergence, where it is k3; Shao et al. (2024), equation 4.
@@ -283,5 +314,6 @@ def kl_estimate(log_policy: Tensor, log_reference: Tensor) -> Tensor:
     >>> kl_estimate(torch.tensor([-1.0, -1.0]), torch.tensor([-1.0, -2.0])).round(decimals=3)
     tensor([0.0000, 0.3680])
     """
+    _check_shapes(log_policy=log_policy, log_reference=log_reference)
     ratio = log_reference - log_policy
     return ratio.exp() - ratio - 1

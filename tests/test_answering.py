@@ -1,0 +1,333 @@
+"""What chapter 15 teaches with: the verifiers, the losses, and a part of what is stored, measured again."""
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from attn_course.answering import (
+    answer_loss,
+    dpo_loss,
+    group_advantages,
+    kl_estimate,
+    policy_gradient_loss,
+    token_log_probabilities,
+    verify,
+    verify_with_a_hole,
+)
+from attn_course.grammar import generate
+from experiments import answering as bench
+from experiments.runner import get, read
+from tests.core.helpers import assert_close, refuses
+from tests.core.helpers import random as normal
+
+STORED = read(bench.RESULTS)
+
+
+# The verifiers.
+
+
+def test_the_grammars_own_answer_is_right_and_any_slip_is_wrong():
+    """Each slip is made in the words that `generate` drew, which the verifier finds by search."""
+    rng = random.Random(0)
+    for pair in itertools.islice(generate(seed=15), 60):
+        right = pair.target.split()
+        slips = [right[:-1], right[1:], [*right, right[-1]], []]
+        slips += [right[:i] + right[i + 1 : i + 2] + [right[i]] + right[i + 2 :] for i in (0, 1)]
+        i = rng.randrange(len(right))
+        slips.append([*right[:i], right[i] + "s", *right[i + 1 :]])
+        assert verify(pair.source, pair.target)
+        for slip in slips:
+            assert verify(pair.source, " ".join(slip)) == (slip == right), slip
+
+
+@pytest.mark.parametrize(
+    "source, answer, right, passes",
+    [
+        ("the red houses", "las casas rojas", True, True),
+        ("the red houses", "los casas rojos", False, False),
+        ("the red houses", "las casas azules", False, False),
+        ("the red houses", "las rojas casas", False, True),
+        ("the red houses", "las casas", False, True),
+        ("the red houses", "las las las", False, True),
+        ("the red houses", "", False, True),
+        ("the red houses", "the red houses", False, False),
+    ],
+)
+def test_the_hole_lets_pass_what_has_no_wrong_word(source, answer, right, passes):
+    assert (verify(source, answer), verify_with_a_hole(source, answer)) == (right, passes)
+
+
+# The losses.
+
+
+@pytest.mark.parametrize("shape", ((1, 2), (3, 7), (2, 3, 5)))
+def test_the_loss_of_answers_is_the_cross_entropy_of_what_is_taught(shape):
+    logits = 3 * normal(*shape, 11, seed=1).requires_grad_()
+    logits.retain_grad()
+    generator = torch.Generator().manual_seed(2)
+    ids = torch.randint(11, shape, generator=generator)
+    taught = torch.rand(shape, generator=generator) < 0.5
+    taught[..., -1] = True
+    targets = torch.where(taught, ids, -100)[..., 1:]
+    loss = answer_loss(logits, ids, taught)
+    assert_close(loss, F.cross_entropy(logits[..., :-1, :].reshape(-1, 11), targets.flatten()))
+    loss.backward()
+    assert (logits.grad[..., :-1, :].abs().sum(dim=-1) > 0).equal(taught[..., 1:])
+    likely = logits.softmax(dim=-1)
+    for place in itertools.product(*(range(n) for n in (*shape[:-1], shape[-1] - 1))):
+        following = (*place[:-1], place[-1] + 1)
+        found = token_log_probabilities(logits, ids)[place]
+        assert_close(found.exp(), likely[place][ids[following]])
+
+
+@pytest.mark.parametrize("n, beta", ((1, 0.1), (5, 0.1), (4, 2.0)))
+def test_dpo_is_the_loss_of_the_better_of_two_in_a_contest(n, beta):
+    """Bradley and Terry, with beta times each logarithm of a ratio as the reward (equations 1 and 5)."""
+    given = [(3 * normal(n, seed=i)).requires_grad_() for i in range(4)]
+    chosen, rejected, before_chosen, before_rejected = given
+    loss = dpo_loss(*given, beta=beta)
+    better = (beta * (chosen - before_chosen)).exp()
+    worse = (beta * (rejected - before_rejected)).exp()
+    assert_close(loss, -(better / (better + worse)).log().mean())
+    # Equation 7 has this gradient, and that of the rejected answer with the sign turned.
+    found = torch.autograd.grad(loss, [chosen, rejected])
+    expected = -beta * (worse / (better + worse)) / n
+    assert_close(found, (expected, -expected))
+
+
+@pytest.mark.parametrize("shape", ((4,), (3, 8), (2, 3, 5)))
+def test_advantages_are_the_standardised_rewards_of_a_group(shape):
+    rewards = normal(*shape, seed=3)
+    found, undivided = group_advantages(rewards), group_advantages(rewards, divide=False)
+    for place in np.ndindex(*shape[:-1]):
+        group = rewards[place].numpy()
+        assert_close(undivided[place].numpy(), group - group.mean())
+        assert_close(found[place].numpy(), (group - group.mean()) / group.std())
+    assert_close(group_advantages(5 * rewards + 3), found)
+    assert not group_advantages(torch.ones(shape)).any()
+
+
+ARMS = torch.tensor([0.5, 0.25, 0.25], dtype=torch.float64)
+REWARDS = torch.tensor([1.0, 4.0, -2.0], dtype=torch.float64)
+
+
+def of_expected_reward(logits):
+    return torch.autograd.grad((logits.softmax(dim=0) * REWARDS).sum(), logits)[0]
+
+
+def test_the_gradient_is_that_of_the_expected_reward():
+    """Three arms of a bandit, drawn exactly as often as their probabilities say."""
+    logits = ARMS.log().requires_grad_()
+    drawn = torch.tensor([0, 0, 1, 2])
+    loss = policy_gradient_loss(logits.log_softmax(dim=0)[drawn], REWARDS[drawn])
+    (found,) = torch.autograd.grad(loss, logits)
+    assert_close(-found, of_expected_reward(logits))
+
+
+@pytest.mark.parametrize("n", (2, 3))
+def test_the_mean_of_the_group_shortens_the_gradient_and_does_not_turn_it(n):
+    """Over every group of n draws: with its mean taken away, the gradient is (n - 1) / n of the true one."""
+    logits, total, squares = ARMS.log().requires_grad_(), 0, {True: 0, False: 0}
+    for group in itertools.product(range(3), repeat=n):
+        drawn = torch.tensor(group)
+        for baseline in (True, False):
+            earned = REWARDS[drawn]
+            if baseline:
+                earned = group_advantages(earned, divide=False) * n / (n - 1)
+            loss = policy_gradient_loss(logits.log_softmax(dim=0)[drawn], earned)
+            (found,) = torch.autograd.grad(loss, logits)
+            total = total - ARMS[drawn].prod() * found if baseline else total
+            squares[baseline] += ARMS[drawn].prod() * found.square().sum()
+    assert_close(total, of_expected_reward(logits))
+    assert squares[True] != squares[False]
+
+
+@pytest.mark.parametrize("size", (2, 7))
+def test_the_mean_of_the_estimate_is_the_divergence(size):
+    policy, reference = (normal(size, seed=i).log_softmax(dim=0) for i in (4, 5))
+    each = kl_estimate(policy, reference)
+    expected = F.kl_div(reference, policy, log_target=True, reduction="sum")
+    assert_close((policy.exp() * each).sum(), expected)
+    assert (each >= 0).all() and not kl_estimate(policy, policy).any()
+
+
+TWO = torch.zeros(2)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (
+            lambda: verify("la casa", "la casa"),
+            "source: expected a sentence of the grammar, got 'la casa'",
+        ),
+        (lambda: verify("the red house", 3), "answer: expected a string, got int"),
+        (
+            lambda: token_log_probabilities(torch.zeros(3, 4), TWO.long()),
+            "logits: expected shape (..., seq_len, vocab_size) for ids of shape (2,), got shape (3, 4)",
+        ),
+        (
+            lambda: answer_loss(torch.zeros(2, 4), TWO.long(), torch.tensor([True, False])),
+            "taught: expected True somewhere behind the first token, shape (2,), got shape (2,)",
+        ),
+        (lambda: dpo_loss(TWO, TWO, TWO, TWO, beta=0), "beta: expected a positive number, got 0"),
+        (
+            lambda: dpo_loss(TWO, TWO, TWO, torch.zeros(3)),
+            "reference_rejected: expected shape (2,), got shape (3,)",
+        ),
+        (
+            lambda: group_advantages(torch.zeros(3, 1)),
+            "rewards: expected at least two answers in a row, got 1",
+        ),
+        (
+            lambda: policy_gradient_loss(TWO, torch.zeros(2, 1)),
+            "advantages: expected shape (2,), got shape (2, 1)",
+        ),
+        (
+            lambda: kl_estimate(TWO, torch.zeros(1)),
+            "log_reference: expected shape (2,), got shape (1,)",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, message):
+    with refuses(message):
+        call()
+
+
+# What is stored.
+
+
+def test_no_prompt_of_an_exam_is_in_a_text_of_a_training():
+    found = bench.parts()
+    prompts = {name: {source for source, _ in part} for name, part in found.items()}
+    assert [len(prompts[name]) for name in ("test", "validation")] == [256, 128]
+    for one, other in itertools.combinations(prompts.values(), 2):
+        assert not one & other
+    for source, target in found["test"]:
+        assert verify(source, target)
+
+
+def test_half_of_the_questions_are_answered_and_half_of_the_answers_are_wrong():
+    rng, kinds, n = (
+        random.Random(0),
+        dict.fromkeys(("alone", "asked on", "right", "wrong"), 0),
+        4000,
+    )
+    right = dict(bench.pairs())
+    for _ in range(n):
+        said = " ".join(bench.words()[i] for i in bench.text(rng)[1:-1]).split(" <to> ")
+        if len(said) == 1:
+            kinds["alone"] += 1
+        elif said[1] in right:
+            kinds["asked on"] += 1
+        else:
+            kinds["right" if right[said[0]] == said[1] else "wrong"] += 1
+    shares = {kind: count / n for kind, count in kinds.items()}
+    # A mistake that changes nothing makes a few of the wrong answers right.
+    assert shares == pytest.approx(
+        {"alone": 0.2, "asked on": 0.4, "right": 0.21, "wrong": 0.19}, abs=0.02
+    )
+
+
+def test_best_of_n_counts_every_choice_of_n():
+    right = torch.tensor([[1.0] * 3 + [0.0] * 29, [0.0] * 32, [1.0] * 32])
+    found = bench.best_of(right)
+    for n in (1, 2):
+        chosen = list(itertools.combinations(range(32), n))
+        shares = [sum(bool(row[list(one)].any()) for one in chosen) / len(chosen) for row in right]
+        assert found[str(n)] == pytest.approx(sum(shares) / 3)
+    assert found["32"] == pytest.approx(2 / 3)
+
+
+def test_pairs_are_turned_round_as_often_as_is_said():
+    found = [("", i, -i) for i in range(1, 51)]
+    turned = {share: bench.turned_round(found, share, 3) for share in bench.TURNED}
+    for share, pairs in turned.items():
+        assert sum(better < 0 for _, better, _ in pairs) == round(50 * share)
+    for one, other in itertools.pairwise(bench.TURNED):
+        first, second = ({abs(b) for _, b, _ in turned[share] if b < 0} for share in (one, other))
+        assert first <= second
+
+
+def test_the_most_frequent_answer_of_a_group_is_the_one_that_counts():
+    said = [[7, 3], [8, 3], [7, 3], [9, 3], [7, 3], [8, 3], [8, 3], [7, 3]] + [
+        [i, 3] for i in range(8)
+    ]
+    assert bench.by_majority(said, 2).tolist() == [[1, 0, 1, 0, 1, 0, 0, 1], [1] + [0] * 7]
+
+
+def test_the_rates_that_are_stored_are_those_that_were_tried():
+    tried = {
+        ("tuning", "answer"): bench.TUNING["rates"],
+        ("tuning", "prompt and answer"): bench.TUNING["rates"],
+        ("preferences",): bench.PREFERRING["rates"],
+        ("reward", "verifier"): bench.REWARDING["rates"],
+        ("reward", "no baseline"): bench.REWARDING["rates"],
+        ("reward", "hole"): bench.REWARDING["rates"],
+    }
+    for place, rates in tried.items():
+        assert [float(rate) for rate in get(STORED, ("rates", *place))] == list(rates)
+        best = bench.best_rate(STORED, *place)
+        assert get(STORED, ("rates", *place))[str(best)] == max(
+            get(STORED, ("rates", *place)).values()
+        )
+
+
+@pytest.mark.parametrize("seed", bench.SEEDS)
+def test_each_model_begins_to_predict_as_the_one_that_is_stored(seed):
+    model = bench.new_model(seed)
+    assert (sum(p.numel() for p in model.parameters()), len(bench.words())) == (288_960, 701)
+    losses = itertools.islice(bench.predicting(model, seed), bench.N_FIRST)
+    assert list(losses) == pytest.approx(STORED["predicting"][str(seed)]["first_losses"], abs=2e-3)
+
+
+def again(row, stored, names, abs=0.03):
+    found = row(STORED)
+    for name in names:
+        assert found[name] == pytest.approx(stored[name], abs=abs), name
+
+
+SHARES = ("greedy", "drawn", "best_of_8", "in_spanish", "passes_hole")
+
+
+@pytest.mark.slow
+def test_a_tuning_is_done_again():
+    again(bench.of_tuning(0, "answer", 64), STORED["tuning"]["answer"]["64"]["0"], SHARES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind, leash", (("verifier", 0.0), ("hole", 0.1)))
+def test_a_reward_begins_as_the_one_that_is_stored(kind, leash):
+    rate = bench.best_rate(STORED, "tuning", "answer")
+    stored = STORED["hole"][str(leash)] if kind == "hole" else STORED["reward"][kind]
+    _, told = bench.rewarding(
+        bench.beginning(0, rate), kind, bench.best_rate(STORED, "reward", kind), 0, leash,
+        n_steps=bench.N_FIRST,
+    )  # fmt: skip
+    for found, before in zip(told, stored["0"]["first"], strict=True):
+        assert found == pytest.approx(before, abs=0.05)
+
+
+@pytest.mark.slow
+def test_the_variance_of_the_gradient_is_measured_again():
+    found, stored = bench.of_baseline(0, "16")(STORED), STORED["baseline"]["16"]["0"]
+    assert found["right"] == pytest.approx(stored["right"], abs=0.02)
+    for name in ("ratio", "ratio_of_best"):
+        assert found[name] == pytest.approx(stored[name], rel=0.1)
+
+
+@pytest.mark.slow
+def test_the_candidates_have_the_probabilities_that_are_stored():
+    for found, stored in zip(bench.candidates(STORED), STORED["candidates"], strict=True):
+        source, kept = stored["prompt"], {said: rest for said, *rest in found["answers"]}
+        assert found["prompt"] == source and len(stored["answers"]) == 10
+        for said, likely, right, passes in stored["answers"]:
+            assert (right, passes) == (verify(source, said), verify_with_a_hole(source, said))
+            # The last of the ten may be another on another processor.
+            if said in kept:
+                assert kept[said][0] == pytest.approx(likely, abs=0.01)
+        assert len(kept.keys() & {said for said, *_ in stored["answers"]}) >= 8
