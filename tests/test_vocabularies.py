@@ -8,6 +8,7 @@ from attn.applications.translation import Translator
 from attn.corpus import tatoeba
 from attn.tokenizer import BytePairTokenizer
 from attn_course.everyday import everyday
+from attn_course.mixture import mixture
 from experiments import vocabularies
 
 TEXTS = [pair.source for pair in everyday()]
@@ -42,12 +43,14 @@ def test_what_is_told_of_each_vocabulary():
 
 @pytest.mark.slow
 def test_the_smallest_joint_vocabulary_is_as_stored(needed, monkeypatch):
-    """That of the translator begins with it, so it was learned from the same sentences."""
+    """The translator's own begins otherwise: it was learned from the mixture."""
     needed("tatoeba")
     kept, learn = [], vocabularies.learned
     monkeypatch.setattr(vocabularies, "learned", lambda *a: kept.append(learn(*a)) or kept[-1])
     found = vocabularies.measured(tatoeba(), vocabularies.SIZES[:1])
     stored = vocabularies.stored()
     assert found and all(stored[name] == row for name, row in found.items())
-    joint, own = kept[0]["joint"]["English"], Translator.pretrained("tatoeba").source
-    assert vocabularies.smaller(own, joint.vocab_size) == joint
+    mixed = [text for pair in mixture()["train"] for text in (pair.source, pair.target)]
+    own = vocabularies.smaller(Translator.pretrained("tatoeba").source, 500)
+    assert own == BytePairTokenizer.train(mixed, 500)
+    assert own != vocabularies.smaller(kept[0]["joint"]["English"], 500)
