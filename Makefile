@@ -51,7 +51,7 @@ models: .venv/full.stamp ## Fetch the two pretrained models (190 MB, once; or AT
 
 .PHONY: model
 model: .venv/full.stamp ## Train the two translators of real sentences again (about three hours)
-	@OMP_NUM_THREADS=1 $(BIN)/python -m attn train --corpus tatoeba --device cpu --quantised --out attn/applications/models/tatoeba_translator
+	@OMP_NUM_THREADS=1 $(BIN)/python -m attn train --corpus mixture --device cpu --quantised --out attn/applications/models/tatoeba_translator
 	@OMP_NUM_THREADS=1 $(BIN)/python -m attn train --corpus mixture --from es --device cpu --quantised --out attn/applications/models/tatoeba_translator_es
 
 .PHONY: grammar-model

@@ -1,4 +1,4 @@
-"""What the Spanish translator learns from: names and numbers that are exchanged, and what is held out."""
+"""What the translators of real sentences learn from: other names and numbers, and what is held out."""
 
 import re
 
@@ -90,3 +90,27 @@ def test_a_translator_is_asked_for_names_and_numbers_that_stand_once_on_both_sid
     assert len({"Tom", "Mary", *(name for _, name in names)}) == 4
     ((source, number),) = numbers
     assert source == f"Mary has {number} cats." and len(number) == 2
+
+
+def test_what_is_right_for_a_sentence_with_words_of_the_documents():
+    asked = directions.neighbouring()
+    assert len(asked) == 100
+    for source, right, wrong in (
+        ("The red house is old.", "La casa roja es vieja.", "La casa roja roja es vieja."),
+        ("Meg is at home.", "Meg está en casa.", "El móg está en casa."),
+        ("The mat is red.", "La alfombra es roja.", "La alfombra es rojo."),
+        (
+            "The cat does not like water.",
+            "Al gato no le gusta el agua.",
+            "El gato no le gusta el agua.",
+        ),
+    ):
+        assert asked[source].fullmatch(right) and not asked[source].fullmatch(wrong)
+    # A pattern that lets anything through would count nothing.
+    assert not any(right.fullmatch("El gato.") for right in asked.values())
+
+
+def test_without_the_translator_that_does_not_ship_a_sentence_says_how_to_train_it(monkeypatch):
+    monkeypatch.setattr(directions, "ALONE", directions.ALONE / "nothing")
+    with pytest.raises(ValueError, match=r"^en alone: expected a translator in .*train it: python"):
+        directions.neighbours("en alone")

@@ -79,5 +79,5 @@ RECIPES = {
     ),
 }
 # The course offers those pairs with other names and numbers, and sentences of its grammar among them.
-# Its translator from Spanish is trained on them, and the one from English on the pairs alone.
+# Both translators that ship are trained on them.
 RECIPES["mixture"] = RECIPES["tatoeba"]
