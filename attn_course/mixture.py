@@ -2,7 +2,8 @@
 
 A translator that has met one name eighteen thousand times learns that name; one that has met
 thousands of names learns to copy. And every word of the five documents is in the grammar, while
-people who collect sentences seldom write of violets.
+people who collect sentences seldom write of violets. Both translators of real sentences that come
+with the course have learnt from this; ``python -m experiments directions`` asks what it brings.
 """
 
 import hashlib

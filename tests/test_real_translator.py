@@ -56,8 +56,8 @@ def test_no_word_is_refused(translator, text):
 def test_what_it_learnt_from_and_how_good_it_is(translator, needed):
     """What the page of the translator says of its corpus, and its scores on every tenth sentence.
 
-    On all of them it reached the goals set before it was trained; these scores are those of its
-    numbers, and of no others.
+    Those of all sentences are on the page of results; these are the scores of its numbers, and of
+    no others.
     """
     needed("tatoeba")
     parts = tatoeba()
@@ -72,7 +72,7 @@ def test_what_it_learnt_from_and_how_good_it_is(translator, needed):
     apart, plain = (translator.evaluate(parts[n][::10], **SEARCH) for n in ("clusters", "plain"))
     translator.model.float()
     scores = [apart["bleu"], apart["chrf"], plain["bleu"]]
-    assert scores == pytest.approx([46.02, 66.65, 49.52], abs=0.02)
+    assert scores == pytest.approx([44.39, 65.74, 47.87], abs=0.02)
 
 
 @pytest.mark.slow

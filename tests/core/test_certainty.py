@@ -77,9 +77,9 @@ def test_marks_stand_after_words_alone():
 
 def test_the_command_marks_what_is_guessed(tmp_path, capsys):
     path = tmp_path / "lines.txt"
-    path.write_text("The cat sat on the mat.\n\n")
-    marked = "El gato se sentó en el partido[?].\n"
-    assert main(["translate", "--mark-guessed", "The cat sat on the mat."]) == 0
+    path.write_text("The owl is asleep.\n\n")
+    marked = "El aceite[?] está dormido.\n"
+    assert main(["translate", "--mark-guessed", "The owl is asleep."]) == 0
     assert capsys.readouterr().out == marked
     assert main(["translate", "--mark-guessed", "--file", str(path)]) == 0
     assert capsys.readouterr().out == marked + "\n"

@@ -255,9 +255,9 @@ class Translator(Application[Transformer]):
 
         Examples
         --------
-        >>> found = Translator.pretrained().translation("The cat sat on the mat.")
+        >>> found = Translator.pretrained().translation("The owl is asleep.")
         >>> found.marked()
-        'El gato se sentó en el partido[?].'
+        'El aceite[?] está dormido.'
         """
         pieces = self.pieces(text)
         sources = [self.source_ids(piece.text) for piece in pieces]
