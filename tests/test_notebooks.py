@@ -388,7 +388,9 @@ def test_every_quiz_is_the_one_in_its_file(source, language):
         set_language(language)
         for cell in code(committed(source, language)):
             for chapter, names in re.findall(QUIZ, cell.source):
-                shown = Quiz(load_quiz(chapter, *re.findall(r"\w+", names)))._repr_mimebundle_()[0]["text/html"]
+                shown = Quiz(load_quiz(chapter, *re.findall(r"\w+", names)))._repr_mimebundle_()[0][
+                    "text/html"
+                ]
                 assert cell.outputs[-1].data["text/html"] == shown
     finally:
         set_language("es")
