@@ -265,7 +265,9 @@ def test_the_language_model_of_the_page_goes_on_as_in_python(visit, needed):
     tab = visit("en/12_language_model.html")
     figure = "[data-attn=continuation]"
     tab.click(f"{figure} [data-attn=load]")
-    tab.wait(f"return document.querySelector('{figure} [data-attn=own-prompt]').offsetParent")
+    tab.wait(
+        f"return document.querySelector('{figure} [data-attn=own-prompt]').offsetParent !== null"
+    )
     # In plain JavaScript it would be slow, and the figure would say so.
     assert tab.text(f"{figure} [data-attn=model-note]") == "The model is in the page."
     tab.write(f"{figure} [data-attn=own-prompt]", "The capital of France is")
