@@ -90,6 +90,7 @@ DRAWN = {
     "02_tokens_and_embeddings": 1,
     "03_self_attention": 1,
     "07_positional_encoding": 1,
+    "15_from_predicting_to_answering": 1,
     "A2_documents": 1,
     "L03_self_attention": 3,
     "L05_encoder_decoder": 1,
