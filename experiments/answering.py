@@ -54,9 +54,16 @@ FEW = SEEDS[:3]
 N_FIRST = 3
 PAD, BOS, TO, EOS = range(4)
 SIZES = {
-    "d_model": 96, "n_heads": 4, "n_layers": 2, "d_ff": 384, "dropout": 0.0, "norm": "pre",
-    "normalization": "rms", "positions": "rotary", "bias": False,
-}  # fmt: skip
+    "d_model": 96,
+    "n_heads": 4,
+    "n_layers": 2,
+    "d_ff": 384,
+    "dropout": 0.0,
+    "norm": "pre",
+    "normalization": "rms",
+    "positions": "rotary",
+    "bias": False,
+}
 N_DERIVED, N_TEST, N_VALIDATION, N_PROMPTS, N_DRAWN = 40_000, 256, 128, 2048, 8
 # An answer of the grammar has seven words at most, and an end.
 LONGEST = 9
@@ -430,10 +437,12 @@ def of_known(model, found):
 def preference_rates(stored):
     rate = best_rate(stored, "tuning", "answer")
     reference, found = beginning(TUNING_SEED, rate), preferences(TUNING_SEED, rate)
-    return rounded({
-        str(one): validated(preferring(reference, found, one, TUNING_SEED)[0])
-        for one in PREFERRING["rates"]
-    })  # fmt: skip
+    return rounded(
+        {
+            str(one): validated(preferring(reference, found, one, TUNING_SEED)[0])
+            for one in PREFERRING["rates"]
+        }
+    )
 
 
 def of_preferences(seed, share):
@@ -509,13 +518,15 @@ def rewarding(reference, kind, rate, seed, leash=0.0, watched=None, n_steps=None
 
 def reward_rates(stored, kind):
     reference = beginning(TUNING_SEED, best_rate(stored, "tuning", "answer"))
-    return rounded({
-        str(rate): validated(
-            rewarding(reference, kind, rate, TUNING_SEED)[0],
-            verify_with_a_hole if kind == "hole" else verify,
-        )
-        for rate in REWARDING["rates"]
-    })  # fmt: skip
+    return rounded(
+        {
+            str(rate): validated(
+                rewarding(reference, kind, rate, TUNING_SEED)[0],
+                verify_with_a_hole if kind == "hole" else verify,
+            )
+            for rate in REWARDING["rates"]
+        }
+    )
 
 
 def curve(told, width=10):
@@ -665,15 +676,17 @@ def candidates(stored, n=10, n_passing=4):
         others = [one for one in found if one not in passing][: n - len(passing)]
         kept = sorted((*passing, *others), reverse=True)
         judged_by = [(verify(source, said), verify_with_a_hole(source, said)) for _, said in kept]
-        told.append({
-            "prompt": source,
-            "covered": sum(p for p, _ in kept),
-            "answers": [
-                [said, round(p, 5), *map(float, passed)]
-                for (p, said), passed in zip(kept, judged_by, strict=True)
-            ],
-            "before": [[decoded(said), p] for p, said in ranked(base(SEEDS[0]), source)[:5]],
-        })  # fmt: skip
+        told.append(
+            {
+                "prompt": source,
+                "covered": sum(p for p, _ in kept),
+                "answers": [
+                    [said, round(p, 5), *map(float, passed)]
+                    for (p, said), passed in zip(kept, judged_by, strict=True)
+                ],
+                "before": [[decoded(said), p] for p, said in ranked(base(SEEDS[0]), source)[:5]],
+            }
+        )
     return told
 
 

@@ -305,9 +305,13 @@ def test_a_reward_begins_as_the_one_that_is_stored(kind, leash):
     rate = bench.best_rate(STORED, "tuning", "answer")
     stored = STORED["hole"][str(leash)] if kind == "hole" else STORED["reward"][kind]
     _, told = bench.rewarding(
-        bench.beginning(0, rate), kind, bench.best_rate(STORED, "reward", kind), 0, leash,
+        bench.beginning(0, rate),
+        kind,
+        bench.best_rate(STORED, "reward", kind),
+        0,
+        leash,
         n_steps=bench.N_FIRST,
-    )  # fmt: skip
+    )
     for found, before in zip(told, stored["0"]["first"], strict=True):
         assert found == pytest.approx(before, abs=0.05)
 

@@ -153,7 +153,7 @@ MAY_IMPORT = {
         "attn_course.drawings",
         "attn_course.emoji",  # where the trained searcher lies
         "attn_course.exercises",  # where answers are kept
-        "attn_course.interpret",  # what a sentence of one's own is read with, and by which model
+        "attn_course.interpret",
         "attn_course.language",
         "attn_course.palette",
         "attn_course.smollm2",

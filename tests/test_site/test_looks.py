@@ -303,9 +303,10 @@ def test_the_two_figures_of_the_translator_agree(tab, server):
         painted += ".map(style => [style.backgroundColor, style.color])"
         heat = live.locator("[data-attn=heat-cell]").evaluate_all(painted)
         other = micro.locator("[data-attn=matrix] [data-attn=number]").evaluate_all(painted)
-        # A browser rounds opacities to 1/255, and one of the two figures has rounded them before.
+        # A browser keeps opacities in steps of 1/255, of which rounded weights may miss one, and prints
+        # the shortest number that stands for a step.
         shades = [np.array(re.findall(r"[.\d]+", str(one)), float) for one in (heat, other)]
-        np.testing.assert_allclose(*shades, atol=1.01 / 255)
+        np.testing.assert_allclose(*shades, atol=2 / 255)
         assert len({colour for colour, _ in heat}) > 3
 
 

@@ -23,8 +23,8 @@ def page(browser, server, site, request):
 
 
 def test_every_widget_is_alive_and_the_page_no_wider_than_the_window(page):
-    assert page.locator("[data-anywidget]").count() == 8
-    assert page.locator("[data-anywidget][data-attn-mounted]").count() == 8
+    assert page.locator("[data-anywidget]").count() == 5
+    assert page.locator("[data-anywidget][data-attn-mounted]").count() == 5
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 

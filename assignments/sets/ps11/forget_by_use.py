@@ -98,15 +98,15 @@ MISTAKES = {
         _wrong(step=_keeping(lambda q, k, b: 1 - b * use(k).mean())),
         _wrong(step=_keeping(lambda q, k, b: 1 - b)),
     ),
-    "other_measure_of_use": (_wrong(step=_keeping(lambda q, k, b: (1 - b * other_use(k))[:, None])),),
+    "other_measure_of_use": (
+        _wrong(step=_keeping(lambda q, k, b: (1 - b * other_use(k))[:, None])),
+    ),
     "plain_key": (_wrong(step=_keeping(lambda q, k, b: (1 - b * k)[:, None])),),
     "use_of_the_query": (_wrong(step=_keeping(lambda q, k, b: (1 - b * use(q))[:, None])),),
     "keeps_what_is_used": (_wrong(step=_keeping(lambda q, k, b: (b * use(k))[:, None])),),
     "rate_missing_in_the_decay": (_wrong(step=_keeping(lambda q, k, b: (1 - use(k))[:, None])),),
     "rate_missing_in_the_write": (
-        _wrong(
-            step=lambda state, q, k, v, b: (1 - b * use(k))[:, None] * state + np.outer(k, v)
-        ),
+        _wrong(step=lambda state, q, k, v, b: (1 - b * use(k))[:, None] * state + np.outer(k, v)),
     ),
     "decays_what_it_writes": (
         _wrong(
@@ -115,16 +115,12 @@ MISTAKES = {
     ),
     "state_replaced": (_wrong(step=lambda state, q, k, v, b: b * np.outer(k, v)),),
     "read_too_early": (_wrong(early=True),),
-    "scaled": (
-        lambda query, *rest: _scan(query, *rest, size=np.sqrt(query.shape[1])),
-    ),
+    "scaled": (lambda query, *rest: _scan(query, *rest, size=np.sqrt(query.shape[1])),),
     "state_not_given": (
         lambda query, key, value, beta, state: _scan(query, key, value, beta, 0 * state),
     ),
-    "state_of_the_beginning": (
-        lambda *arguments: (forget_by_use(*arguments)[0], arguments[-1]),
-    ),
+    "state_of_the_beginning": (lambda *arguments: (forget_by_use(*arguments)[0], arguments[-1]),),
     "exchanged": (lambda *arguments: forget_by_use(*arguments)[::-1],),
-}  # fmt: skip
+}
 
 EXERCISE = Exercise.from_file(__file__, ("output", "state"), forget_by_use, cases, MISTAKES)

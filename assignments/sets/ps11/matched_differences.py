@@ -171,7 +171,7 @@ MISTAKES = {
     ),
     "median": (_wrong(centre=lambda gained: np.median(gained, axis=-1)),),
     "ratio": (_wrong(against=lambda scores: scores[0] / scores[1:]),),
-}  # fmt: skip
+}
 
 EXERCISE = Exercise.from_file(
     __file__, ("rate", "difference", "error"), matched_differences, cases, MISTAKES

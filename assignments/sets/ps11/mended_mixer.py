@@ -163,11 +163,9 @@ MISTAKES = {
     "read_too_early": (_wrong(mix=_read_early),),
     "rate_not_squashed": (_wrong(rate=lambda z: z),),
     "gate_missing": (_wrong(gate=lambda output, z: output),),
-    "gate_on_the_values": (
-        _wrong(value=lambda v, g: _gate(g) * v, gate=lambda output, z: output),
-    ),
+    "gate_on_the_values": (_wrong(value=lambda v, g: _gate(g) * v, gate=lambda output, z: output),),
     "gate_not_squashed": (_wrong(gate=lambda output, z: z * output),),
     "gate_added": (_wrong(gate=lambda output, z: _gate(z) + output),),
-}  # fmt: skip
+}
 
 EXERCISE = Exercise.from_file(__file__, ("output",), mended_mixer, cases, MISTAKES)

@@ -140,13 +140,13 @@ MISTAKES = {
         _wrong(until=lambda keep: np.broadcast_to(keep.prod(axis=0), keep.shape)),
     ),
     "own_decay_in_the_writing": (_wrong(until=lambda keep: products_after(keep)[-1] * keep),),
-    "matrix_undecayed": (_wrong(inside=lambda keep: np.tri(len(keep))[..., None] * np.ones(keep.shape)),),
-    "nothing_forgotten": (_wrong(keep=lambda key, beta: np.ones_like(key)),),
-    "other_measure_of_use": (
-        _wrong(keep=lambda key, beta: 1 - beta[:, None] * other_use(key)),
+    "matrix_undecayed": (
+        _wrong(inside=lambda keep: np.tri(len(keep))[..., None] * np.ones(keep.shape)),
     ),
+    "nothing_forgotten": (_wrong(keep=lambda key, beta: np.ones_like(key)),),
+    "other_measure_of_use": (_wrong(keep=lambda key, beta: 1 - beta[:, None] * other_use(key)),),
     "states_at_the_beginning": (_shifted,),
     "states_of_the_chunks_alone": (_written_alone,),
-}  # fmt: skip
+}
 
 EXERCISE = Exercise.from_file(__file__, ("output", "states"), use_in_chunks, cases, MISTAKES)

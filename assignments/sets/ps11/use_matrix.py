@@ -155,15 +155,11 @@ MISTAKES = {
     "rate_of_the_query": (_rate_of_the_query,),
     "rate_missing_in_the_write": (_wrong(rate=np.ones_like),),
     "rate_missing_in_the_decay": (_wrong(keep=lambda key, beta: kept(key, np.ones_like(beta))),),
-    "other_measure_of_use": (
-        _wrong(keep=lambda key, beta: 1 - beta[:, None] * other_use(key)),
-    ),
+    "other_measure_of_use": (_wrong(keep=lambda key, beta: 1 - beta[:, None] * other_use(key)),),
     "itself_left_out": (_after(lambda matrix: np.tril(matrix, -1)),),
     "rows_and_columns": (_after(lambda matrix: matrix.T),),
     "softmax_taken": (_softmax,),
-    "scaled": (
-        lambda query, key, beta: use_matrix(query, key, beta) / np.sqrt(key.shape[1]),
-    ),
-}  # fmt: skip
+    "scaled": (lambda query, key, beta: use_matrix(query, key, beta) / np.sqrt(key.shape[1]),),
+}
 
 EXERCISE = Exercise.from_file(__file__, ("matrix",), use_matrix, cases, MISTAKES)

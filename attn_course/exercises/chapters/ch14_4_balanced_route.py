@@ -170,7 +170,7 @@ MISTAKES = {
     "weights_counted": (_wrong(count=_weight_of_each),),
     "scores_counted": (_of_the_scores,),
     "next_bias_in_use": (_new_in_use,),
-}  # fmt: skip
+}
 
 EXERCISE = Exercise.from_file(
     __file__, ("chosen", "weights", "bias"), balanced_route, cases, MISTAKES
