@@ -188,10 +188,10 @@ def real(pairs):
         {
             "source": pair.source,
             "right": pair.target,
-            "log_right": log_probability(translator, pair.source, pair.target, 3),
+            "log_right": log_probability(translator, pair.source, pair.target, 4),
             "found": {name: texts[i] for name, texts in found.items()},
             "log_found": {
-                name: log_probability(translator, pair.source, texts[i], 3)
+                name: log_probability(translator, pair.source, texts[i], 4)
                 for name, texts in found.items()
             },
         }
