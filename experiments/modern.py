@@ -7,6 +7,7 @@ has a module, named here.
 ===============  ============================================================================
 `changes`        from the decoder of 2017 to a Llama, one change at a time
 `context`        a text longer than those read in training
+`needle`         a number to be found at positions that were not read in training
 `sinks`          what a pretrained model's heads do with the first token, and without it
 `few_shot`       examples in the prompt
 `lora`           a task learnt by a few weights beside those of a pretrained model
@@ -32,6 +33,7 @@ QUESTIONS = (
     "speculative",
     "rounding",
     "writing",
+    "needle",
 )
 
 

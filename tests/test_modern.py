@@ -24,6 +24,7 @@ from experiments import (
     modern_context,
     modern_few_shot,
     modern_lora,
+    modern_needle,
     modern_sinks,
     modern_speculative,
     modern_speed,
@@ -378,6 +379,29 @@ def test_the_training_on_the_prose_begins_as_it_did_while_the_prose_is_the_same(
 def smollm2(needed, one_thread):
     needed("smollm2")
     return modern_tasks.smollm2()
+
+
+@pytest.mark.slow
+def test_a_number_is_found_again_as_stored(smollm2):
+    model, tokenizer = smollm2
+    rows, ways = STORED["needle"]["rows"], modern_needle.ways(model)
+    distances = list(modern_needle.FARTHEST)
+    assert STORED["needle"]["setting"]["farthest"] == distances
+    some = (0, 4096, 12288)
+    for name, row in rows.items():
+        found = modern_needle.answered(ways[name], tokenizer, 1, some)
+        right = modern_needle.drawn(1)[1][0]
+        for (said, loss), last in zip(found, some, strict=True):
+            i = distances.index(last)
+            assert (said == right) == row["right"][1][i]
+            assert loss == pytest.approx(row["loss"][1][i], abs=0.02)
+    # Without a jump the text is an ordinary one, to be read at once and without a cache.
+    sentences, (number, *_) = modern_needle.drawn(1)
+    ids = torch.tensor(tokenizer.encode(" ".join(sentences) + f" {number}"))
+    with torch.inference_mode():
+        logits = ways["yarn"](ids[None, :-1])[0][0, -modern_needle.N_DIGITS :]
+    loss = torch.nn.functional.cross_entropy(logits, ids[-modern_needle.N_DIGITS :])
+    assert float(loss) == pytest.approx(rows["yarn"]["loss"][1][0], abs=0.02)
 
 
 @pytest.mark.slow
