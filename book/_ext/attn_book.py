@@ -26,6 +26,7 @@ sys.path.insert(0, str(ROOT))  # the package itself is not installed for `make b
 
 import attn_citations
 import attn_code
+import attn_fonts
 import attn_launch
 import attn_model
 import attn_python
@@ -172,8 +173,10 @@ def _site_assets():
         "katex.min": (katex / "katex.min.css").read_text(encoding="utf-8"),
         "course": (THEME / "static" / "course.css").read_text(encoding="utf-8"),
     }
+    serif = fetch("@fontsource-variable/source-serif-4") / "files"
+    fitted = attn_fonts.fitted(*(serif / name for name in FONTS))
     # A page waits for each of its stylesheets, so it asks for all that it needs at first at once.
-    sheets["site"] = widgets.plain("\n".join([*sheets.values(), widgets.ground()]))
+    sheets["site"] = widgets.plain("\n".join([fitted, *sheets.values(), widgets.ground()]))
     del sheets["course"]  # the theme brings it: the editions take them one by one
     sheets["widgets"] = widgets.stylesheet()
     for name, sheet in sheets.items():
@@ -185,7 +188,6 @@ def _site_assets():
         _write(folder / name, text)
     for font in katex.glob("fonts/*.woff2"):
         _write(folder / "fonts" / font.name, font.read_bytes())
-    serif = fetch("@fontsource-variable/source-serif-4") / "files"
     for name, published in FONTS.items():
         _write(folder / "fonts" / published, (serif / name).read_bytes())
     return folder

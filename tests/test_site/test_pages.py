@@ -3,12 +3,16 @@
 import gzip
 import json
 import re
+from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import unquote, urldefrag, urlparse
 
 import lxml.html
+import matplotlib
 import pytest
+from attn_fonts import KINDS, SAMPLE, SYSTEM
 from fontTools.ttLib import TTFont
+from PIL import ImageFont
 from vendor import fetch
 
 from tests.test_site.every_page import CHAPTER, NAMES, ROOT
@@ -88,6 +92,20 @@ def test_a_page_waits_for_one_stylesheet(site):
             assert part in sheet
         assert "/*" not in sheet
         assert ".attn-w " not in sheet  # the look of mounted widgets comes with what mounts them
+        names = re.findall(r"--attn-serif:([^;]*)", sheet)[0]
+        for name in set(re.findall('"(Fitted [^"]+)"', names)) | {f"Fitted {n}" for n in SYSTEM}:
+            assert sheet.count(f'"{name}"') == 1 + len(
+                KINDS
+            )  # in the list, and a face of each kind
+
+
+def test_a_font_of_the_system_is_as_wide_as_it_is_said_to_be():
+    """Matplotlib brings one of them: its width is drawn text, measured by another library."""
+    folder = Path(matplotlib.get_data_path(), "fonts", "ttf")
+    for suffix, said in zip(("", "-Bold", "-Italic"), SYSTEM["DejaVu"][1], strict=True):
+        font = ImageFont.truetype(folder / f"DejaVuSerif{suffix}.ttf", 2048)
+        drawn = sum(font.getlength(letter) for letter in SAMPLE)
+        assert drawn / len(SAMPLE) / 2048 == pytest.approx(said, abs=0.0005)
 
 
 def test_social_cards_have_their_picture(site):

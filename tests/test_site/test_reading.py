@@ -4,6 +4,9 @@ import itertools
 
 import pytest
 
+from tests.test_site.conftest import TWO_FRAMES
+from tests.test_site.every_page import WATCH_SHIFTS
+
 CHAPTER = "03_self_attention.html"
 LANGUAGES = ("es", "en")
 
@@ -138,6 +141,23 @@ def test_opened_from_a_folder_it_is_alive_too(tab, site, language):
     )
     assert page.errors == []
     assert all(url.startswith(("file:", "data:")) for url in asked)
+
+
+def test_a_font_that_comes_late_comes_all_the_same_and_moves_nothing(tab, server):
+    page = tab(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    page.add_init_script(WATCH_SHIFTS)
+    held = []
+    page.route("**/serif*.woff2", held.append)
+    page.goto(f"{server}/en/{CHAPTER}", wait_until="domcontentloaded")
+    page.wait_for_selector("[data-anywidget][data-attn-mounted]")
+    page.wait_for_timeout(500)  # The text is drawn in another font.
+    for font in held:
+        font.continue_()
+    page.wait_for_function(
+        "[...document.fonts].some(f => /Course/.test(f.family) && f.status === 'loaded')"
+    )
+    page.evaluate(TWO_FRAMES)
+    assert page.evaluate("window.shift") < 0.02
 
 
 def test_a_widget_that_fails_leaves_its_table(tab, server):
