@@ -56,9 +56,9 @@ function render({ model, el, fallback }) {
     input.lang = way.from;
     put(asked, way.told(t.sentence));
     way.refill(picker);
-    wish();
+    wish(keep.isPlayed);
   }
-  async function wish() {
+  async function wish(isPlayed = true) {
     const turn = ++wishes;
     stop();
     note.removeAttribute("data-bad");
@@ -81,7 +81,7 @@ function render({ model, el, fallback }) {
     said = { text: input.value, from: way.from, isOther };
     note.replaceChildren(way.told(t.here, { count: ids.length, written: numbers.target.length }), ...parts);
     go(0, true);
-    if (!still.matches) play();
+    if (isPlayed && !still.matches) play();
   }
   function refuse(text) {
     note.setAttribute("data-bad", "");
@@ -244,18 +244,34 @@ function render({ model, el, fallback }) {
   el.append(root);
   stop();
   draw();
-  /** Show in slow motion the sentence of another figure of the page. */
-  function follow({ detail }) {
-    root.scrollIntoView({ behavior: still.matches ? "auto" : "smooth", block: "start" });
-    toggle.focus({ preventScroll: true });
-    if (detail.text === said.text && detail.from === said.from) return play();
-    input.value = detail.text;
-    if (!way.turn(detail.from, true)) wish();
+  /** Take the sentence of another figure of the page: when its reader asks for it, or comes here. */
+  let waiting = null;
+  let isNear = false;
+  function follow() {
+    const { text: asked_, from, isPlayed } = waiting;
+    waiting = null;
+    if (asked_ === said.text && from === said.from) return isPlayed && play();
+    input.value = asked_;
+    if (!way.turn(from, { isPlayed })) wish(isPlayed);
   }
-  document.addEventListener("attn-sentence", follow);
+  function heard({ detail }) {
+    waiting = { isPlayed: false, ...detail };
+    if (waiting.isPlayed) {
+      root.scrollIntoView({ behavior: still.matches ? "auto" : "smooth", block: "start" });
+      toggle.focus({ preventScroll: true });
+    }
+    if (waiting.isPlayed || isNear) follow();
+  }
+  const watcher = new IntersectionObserver((entries) => {
+    isNear = entries.at(-1).isIntersecting;
+    if (isNear && waiting) follow();
+  }, { rootMargin: "50%" });
+  watcher.observe(root);
+  document.addEventListener("attn-sentence", heard);
   return () => {
     stop();
-    document.removeEventListener("attn-sentence", follow);
+    watcher.disconnect();
+    document.removeEventListener("attn-sentence", heard);
   };
 }
 

@@ -238,6 +238,8 @@ function render({ model, el, fallback }) {
   /** Translate what is in the box; from an address or the history come a place and a piece as well. */
   async function wish(wanted = null) {
     const turn = ++wishes;
+  const tour = fallback && document.querySelector("[data-anywidget=live_machine]"); // Another figure of the page, which shows what is drawn.
+  let drawn = { text: first, from: way.from };
     stop();
     note.removeAttribute("data-bad");
     const translator = await ready(way.from);
@@ -251,7 +253,7 @@ function render({ model, el, fallback }) {
     const start = performance.now();
     const results = [];
     for (const piece of pieces) {
-      results.push(traced(translator, piece.ids, from));
+      results.push({ ...traced(translator, piece.ids, from), text: pieces.length > 1 ? piece.text : input.value });
       if (pieces.length > 1) await new Promise(requestAnimationFrame); // The page answers its reader between two pieces.
       if (turn !== wishes) return;
     }
@@ -324,6 +326,8 @@ function render({ model, el, fallback }) {
   const stop = () => clearInterval(timer);
   function finish() {
     stop();
+    drawn = { text: result.text, from: shown.from };
+    if (tour) document.dispatchEvent(new CustomEvent("attn-sentence", { detail: drawn }));
     written = shown.target.length;
     draw();
   }
@@ -737,13 +741,12 @@ function render({ model, el, fallback }) {
   const shared = h("p", { class: "attn-w-label attn-ribbons-shared", "data-attn": "shared" });
   const main = (button) => (button.toggleAttribute("data-main", true), button);
   const act = (name, press) => h("button", { type: "button", class: "attn-w-button", "data-attn": name, onclick: press }, t[name]);
-  const tour = fallback && document.querySelector("[data-anywidget=live_machine]");
   const tools = h("div", { class: "attn-ribbons-tools" }, act("play", () => {
     if (at) go(null);
     play(Math.min(1000, TOLD / shown.target.length));
   }),
-    tour ? act("slow", () => document.dispatchEvent(new CustomEvent("attn-sentence", { detail: said }))) : null,
-    fallback ? main(act("share", share)) : null, act("save", save), shared);
+    tour ? act("slow", () => document.dispatchEvent(new CustomEvent("attn-sentence", { detail: { ...drawn, isPlayed: true } }))) : null,
+    fallback ? main(act("share", share)) : null, act("save", save));
 
   const root = h("div", {
     class: "attn-w attn-tour attn-ribbons", lang: language, role: "group", "aria-label": t.title, "data-attn": "ribbons",

@@ -354,11 +354,20 @@ def test_a_sentence_of_ones_own_is_translated_drawn_and_in_the_address(
     drawing = waiting.value.path().read_text("utf-8")
     red = {"es": ">roja</text>", "en": ">red</text>"}[language]
     assert drawing.startswith("<svg") and red in drawing and "stop-color: rgb" in drawing
-    ribbon(page, "slow").click()
+    # Further down, the same sentence goes through the machine, and waits there until it is asked for.
+    hook(page, "stage").scroll_into_view_if_needed()
     page.wait_for_function(
         "text => document.querySelector('[data-attn=live-machine] [data-attn=sentence]').value === text",
         arg=own,
     )
+    page.wait_for_function(
+        "() => /Computed|Calculado/.test(document.querySelector('[data-attn=live-machine] [data-attn=note]').textContent)"
+    )
+    assert page.locator("[data-playing]").count() == 0
+    go(page, int(hook(page, "step").get_attribute("max")))
+    assert hook(page, "output").text_content() == translator.translate(own)
+    ribbon(page, "slow").click()
+    assert page.locator("[data-playing]").count() == 1
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
