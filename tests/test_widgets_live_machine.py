@@ -113,6 +113,54 @@ def test_the_ribbons_on_paper_are_the_means_and_what_does_not_fit_is_refused():
         TranslationRibbons(example)
 
 
+@pytest.mark.parametrize("n_words, width", [((5, 4), 700), ((9, 8), 356), ((43, 39), 286)])
+def test_a_pointer_means_the_thinnest_ribbon_under_it_or_the_nearest_beside_it(
+    node, n_words, width
+):
+    rng = np.random.default_rng(0)
+    source, target = (rng.uniform(8, 80, size=n).round(1) for n in n_words)
+    weights = rng.dirichlet(np.full(n_words[0], 0.15), size=n_words[1])
+    points = rng.uniform(0, 1, size=(400, 2)) * [width, 300]
+    drawn, found, pitch = node(
+        """import { layout, ribbonAt } from "./ribbons.mjs";
+        const { source, target, weights, width, points } = input;
+        const { ribbons, pitch, upright } = layout(source, target, weights, width, 15);
+        console.log(JSON.stringify([ribbons.map(({ path, width }) => [path, width]), points.map(([x, y]) => ribbonAt(ribbons, x, y)), upright && pitch]));""",
+        {
+            "source": source.tolist(),
+            "target": target.tolist(),
+            "weights": weights.tolist(),
+            "width": width,
+            "points": points.tolist(),
+        },
+    )
+    steps = np.linspace(0, 1, 2001)[:, None]
+    beside, halves = [], []
+    for path, thick in drawn:
+        p = np.array(re.findall(r"-?[\d.]+", path), dtype=float).reshape(4, 2)
+        curve = sum(
+            factor * (1 - steps) ** (3 - k) * steps**k * p[k]
+            for k, factor in enumerate((1, 3, 3, 1))
+        )
+        far = np.linalg.norm(points[:, None] - curve, axis=-1).min(axis=1)
+        beside.append(far - thick / 2)
+        halves.append(thick / 2)
+    beside, halves = np.array(beside).T, np.array(halves)
+    n_hit = 0
+    for near, chosen in zip(beside, found, strict=True):
+        if np.abs(near).min() < 0.3 or abs(near.min() - 6) < 0.3:
+            continue  # The page looks at 32 pieces of a curve, and this test at 2000.
+        if (near < 0).any():
+            assert near[chosen] < 0 and halves[chosen] == halves[near < 0].min()
+        elif near.min() < 6:
+            assert near[chosen] == pytest.approx(near.min(), abs=0.3)
+        else:
+            assert chosen == -1
+        n_hit += chosen >= 0
+    assert 20 < n_hit < 390
+    assert pitch is False or pitch >= 24  # a fingertip finds each word of a long sentence
+
+
 def test_the_other_direction_has_its_own_names_its_model_and_its_sentences():
     spanish = Translator.pretrained(source_language="es")
     text = "Ayer comimos pescado."

@@ -69,6 +69,9 @@ export const STRINGS = {
 const BEAT = 230; // A word appears after this many milliseconds when the page opens.
 const TOLD = 10_000; // *Again* tells a whole translation in this time at most.
 const LEAST = 0.03; // Thinner ribbons are not drawn.
+const [LONG, LEAST_OF_LONG] = [14, 0.06]; // Nor are these of a sentence with more words, whose ribbons would hide each other.
+const SHARE = 36; // So wide is a share beside a word, in pixels.
+const REACH = 6; // So many pixels beside a ribbon belong to it.
 const SHOWN = 3; // The products of this many components are written out.
 const [CHOSEN, INSIDE, MATRIX, DOT] = [1, 2, 3, 4]; // How deep the reader is: a word or a ribbon, its heads, a head, a cell.
 const isWord = (text) => /[\p{L}\p{N}]/u.test(text);
@@ -128,9 +131,32 @@ export function layout(sourceWidths, targetWidths, weights, width, size) {
     const point = (along, across) => (upright ? `${along.toFixed(1)} ${across.toFixed(1)}` : `${across.toFixed(1)} ${along.toFixed(1)}`);
     ribbon.path = `M${point(a, ribbon.jAt)}C${point(half, ribbon.jAt)} ${point(half, ribbon.iAt)} ${point(b, ribbon.iAt)}`;
   }
-  return { upright, height, unit, from, to, ribbons: drawn };
+  return { upright, height, unit, pitch, from, to, ribbons: drawn };
 }
 
+/** Return the place of the ribbon at a point: the thinnest that covers it, or else the nearest within reach, or -1. */
+export function ribbonAt(ribbons, x, y) {
+  let [best, least] = [-1, REACH];
+  ribbons.forEach(({ middle, width }, n) => {
+    const far = Math.min(...middle.slice(1).map((end, k) => fromLine(x, y, middle[k], end))) - width / 2;
+    const beside = far > 0 ? far : width / 2 - 1e6; // Covering ribbons come first, in the order of their widths.
+    if (beside < least) [best, least] = [n, beside];
+  });
+  return best;
+}
+function fromLine(x, y, [x1, y1], [x2, y2]) {
+  const [dx, dy] = [x2 - x1, y2 - y1];
+  const part = Math.max(0, Math.min(1, ((x - x1) * dx + (y - y1) * dy) / (dx ** 2 + dy ** 2 || 1)));
+  return Math.hypot(x - x1 - part * dx, y - y1 - part * dy);
+}
+
+    ribbon.width = Math.max(1, unit * ribbon.weight);
+    ribbon.middle = Array.from({ length: 33 }, (_, n) => {
+      const s = n / 32;
+      const [along, across] = [[a, half, half, b], [ribbon.jAt, ribbon.jAt, ribbon.iAt, ribbon.iAt]].map(([p, q, r, z]) =>
+        (1 - s) ** 3 * p + 3 * (1 - s) ** 2 * s * q + 3 * (1 - s) * s ** 2 * r + s ** 3 * z);
+      return upright ? [along, across] : [across, along];
+    });
 // The places in it ---------------------------------------------------------------
 // A place is { target, source }, of which a word has one, and inside them isInside, then layer and head, then row and column; or null.
 
@@ -386,19 +412,35 @@ function render({ model, el, fallback }) {
       source: found.from.map((place, k) => word("source", place, k)),
       target: found.to.map((place, k) => word("target", place, k)),
       shares: found.from.map(share),
-      ribbons: found.ribbons.map(({ i, j, weight, path }) => Object.assign(s("path", {
-        d: path, "stroke-width": Math.max(1, found.unit * weight).toFixed(1), stroke: `url(#${fade})`, class: "attn-ribbons-ribbon", "data-attn": "ribbon",
-        onclick: () => touch({ target: i, source: j }),
-        onpointerenter: (event) => glance(event, { target: i, source: j }),
+      ribbons: found.ribbons.map(({ i, j, weight, path, width: thick }) => Object.assign(s("path", {
+        d: path, "stroke-width": thick.toFixed(1), stroke: `url(#${fade})`, class: "attn-ribbons-ribbon", "data-attn": "ribbon",
       }), { i, j, weight })),
     };
     const clear = () => (at ? go(null) : light(null));
     svg = s("svg", {
       viewBox: `0 0 ${width} ${found.height.toFixed(0)}`, width, height: found.height.toFixed(0), role: "group", "aria-label": way.told(t.picture, {}, shown.from),
-      onclick: (event) => { if (event.target === svg) clear(); }, onkeydown: (event) => { if (event.key === "Escape") clear(); },
+      onclick: (event) => {
+        if (event.target !== svg) return;
+        const one = under(event);
+        if (one) touch({ target: one.i, source: one.j });
+        else clear();
+      },
+      onpointermove: (event) => {
+        const one = event.target === svg ? under(event) : null;
+        nodes.ribbons.forEach((node) => node.toggleAttribute("data-near", Boolean(one) && node.i === one.i && node.j === one.j));
+        svg.style.cursor = one ? "pointer" : "";
+        if (one) glance(event, { target: one.i, source: one.j });
+      },
+      onkeydown: (event) => { if (event.key === "Escape") clear(); },
     },
       s("defs", {}, s("linearGradient", { id: fade, gradientUnits: "userSpaceOnUse", ...ends },
         s("stop", { offset: "0", class: "attn-ribbons-key" }), s("stop", { offset: "1", class: "attn-ribbons-query" }))),
+    /** The ribbon that a pointer means, which need not be exactly on it. */
+    const under = ({ clientX, clientY }) => {
+      const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(svg.getScreenCTM().inverse());
+      const there = found.ribbons.filter(({ i }) => i < written);
+      return there[ribbonAt(there, x, y)];
+    };
       ...nodes.ribbons, ...nodes.shares, ...nodes.source, ...nodes.target);
     const groups = [["source", nodes.source], ["target", nodes.target]].map(([side, all]) => {
       const stopAt = roving(all, () => {});

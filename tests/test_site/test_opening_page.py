@@ -456,7 +456,16 @@ def test_each_step_inwards_is_an_entry_of_the_history_and_answers_where_it_was_t
     thick = page.locator(".attn-ribbons-ribbon[data-lit]").evaluate_all(
         "all => all.indexOf(all.reduce((a, b) => (b.getAttribute('stroke-width') > +a.getAttribute('stroke-width') ? b : a)))"
     )
-    page.locator(".attn-ribbons-ribbon[data-lit]").nth(thick).dispatch_event("click")
+    # A ribbon is touched a little beside it.
+    x, y = (
+        page.locator(".attn-ribbons-ribbon[data-lit]")
+        .nth(thick)
+        .evaluate("""path => {
+      const { x, y } = path.getPointAtLength(path.getTotalLength() / 2).matrixTransform(path.getScreenCTM());
+      return [x + path.getAttribute("stroke-width") / 2 + 4, y];
+    }""")
+    )
+    page.mouse.click(x, y)
     assert page.locator(".attn-ribbons-ribbon[data-lit]").count() == 1
     assert "went to “house”" in ribbon(page, "caption").inner_text()
     assert depth(page) == 1 and in_sight("inside")
