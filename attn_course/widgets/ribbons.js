@@ -20,7 +20,7 @@ export const STRINGS = {
     longWord: "Una palabra de {length} letras es más de lo que el modelo puede leer: escribe palabras más cortas.",
     nul: "El texto contiene el carácter NUL, que ningún texto lleva: quítalo.",
     picture: "Arriba, el {from}; abajo, el {to}. Flechas: pasar de una palabra a otra. Intro: elegirla.",
-    idle: "Cada cinta es tan ancha como la atención que una palabra en {to} presta a una en {from}, en promedio sobre las {heads} cabezas. Toca una palabra o una cinta para leer su parte, y otra vez para entrar.",
+    idle: "Cada cinta es tan ancha como la atención que una palabra en {to} presta a una en {from}, en promedio sobre las {heads} cabezas. Toca una palabra o una cinta para leer su parte.",
     from: "Mientras se escribía «{word}», las mayores partes de la atención fueron a {others}.", pair: "Mientras se escribía «{word}», el {share} de la atención fue a «{other}».", chance: "El modelo le dio una probabilidad de {chance}, y de las palabras así está bien el {sure}.", to: "«{word}» recibió más atención mientras se escribía «{other}»: {share}.",
     quoted: "«{word}» ({share})", and: "y",
     inside: "Las {heads} cabezas de {other} → {word}",
@@ -47,7 +47,7 @@ export const STRINGS = {
     longWord: "A word of {length} letters is more than the model can read: write shorter words.",
     nul: "The text has the character NUL, which no text has: take it out.",
     picture: "{from} above, {to} below. Arrow keys move between words. Enter chooses one.",
-    idle: "Each ribbon is as wide as the attention that one {to} word pays to one {from} word, averaged over the {heads} heads. Touch a word or a ribbon to read its share, and touch it again to go inside.",
+    idle: "Each ribbon is as wide as the attention that one {to} word pays to one {from} word, averaged over the {heads} heads. Touch a word or a ribbon to read its share.",
     from: "While “{word}” was written, the largest shares of attention went to {others}.", pair: "While “{word}” was written, {share} of the attention went to “{other}”.", chance: "The model gave it a probability of {chance}, and of such words {sure} are right.", to: "“{word}” got most attention while “{other}” was written: {share}.",
     quoted: "“{word}” ({share})", and: "and",
     inside: "The {heads} heads of {other} → {word}",
@@ -79,6 +79,9 @@ const percent = (share) => `${Math.round(100 * share)} %`;
 
 // Geometry ---------------------------------------------------------------------
 
+/** Return the size of the letters, in pixels: words of a long sentence stand closer, yet far enough to touch each. */
+export const sizeOf = (nWords, width) => (width < 560 ? [17, 15] : [21, 17])[Number(nWords > LONG || width < 300)];
+
 /**
  * Place the words of two sentences, whose widths are given, and the ribbons between them: { upright, height, unit, from, to, ribbons }.
  * The sentences are rows if both fit into `width`, else columns. weights[i][j] is what target word i takes from source word j.
@@ -88,14 +91,15 @@ export function layout(sourceWidths, targetWidths, weights, width, size) {
   const total = (widths) => widths.reduce((sum, w) => sum + w + gap, -gap);
   const upright = Math.max(total(sourceWidths), total(targetWidths)) > width;
   const unit = upright ? 1.05 * size : 1.3 * size; // A weight of 1 is so wide.
-  const pitch = 1.75 * size;
+  const count = Math.max(sourceWidths.length, targetWidths.length);
+  const pitch = (count > LONG ? 1.6 : 1.75) * size;
   let from;
   let to;
   let height;
   if (upright) {
-    height = pitch * Math.max(sourceWidths.length, targetWidths.length);
+    height = pitch * count;
     const column = (widths, x, side) => widths.map((w, k) => ({ x, y: height * (k + 0.5) / widths.length, edge: x + side * 0.5 * size, width: w }));
-    from = column(sourceWidths, Math.min(0.42 * width, Math.max(...sourceWidths) + 3.2 * size), 1);
+    from = column(sourceWidths, Math.min(0.42 * width, Math.max(...sourceWidths) + SHARE + 0.5 * size), 1);
     to = column(targetWidths, Math.max(0.58 * width, width - Math.max(...targetWidths) - 0.3 * size), -1);
   } else {
     height = 11.5 * size;
@@ -111,7 +115,7 @@ export function layout(sourceWidths, targetWidths, weights, width, size) {
     from = row(sourceWidths, 1.9 * size, 2.55 * size);
     to = row(targetWidths, height - 0.7 * size, height - 1.9 * size);
   }
-  const drawn = weights.flatMap((row, i) => row.flatMap((weight, j) => (weight >= LEAST ? [{ i, j, weight }] : [])));
+  const drawn = weights.flatMap((row, i) => row.flatMap((weight, j) => (weight >= (upright && count > LONG ? LEAST_OF_LONG : LEAST) ? [{ i, j, weight }] : [])));
   const middle = (place) => (upright ? place.y : place.x);
   // The ribbons of a word lie side by side, in the order of the words at their other ends.
   const beside = (place, own) => {
@@ -130,6 +134,13 @@ export function layout(sourceWidths, targetWidths, weights, width, size) {
     const half = (a + b) / 2;
     const point = (along, across) => (upright ? `${along.toFixed(1)} ${across.toFixed(1)}` : `${across.toFixed(1)} ${along.toFixed(1)}`);
     ribbon.path = `M${point(a, ribbon.jAt)}C${point(half, ribbon.jAt)} ${point(half, ribbon.iAt)} ${point(b, ribbon.iAt)}`;
+    ribbon.width = Math.max(1, unit * ribbon.weight);
+    ribbon.middle = Array.from({ length: 33 }, (_, n) => {
+      const s = n / 32;
+      const [along, across] = [[a, half, half, b], [ribbon.jAt, ribbon.jAt, ribbon.iAt, ribbon.iAt]].map(([p, q, r, z]) =>
+        (1 - s) ** 3 * p + 3 * (1 - s) ** 2 * s * q + 3 * (1 - s) * s ** 2 * r + s ** 3 * z);
+      return upright ? [along, across] : [across, along];
+    });
   }
   return { upright, height, unit, pitch, from, to, ribbons: drawn };
 }
@@ -150,13 +161,6 @@ function fromLine(x, y, [x1, y1], [x2, y2]) {
   return Math.hypot(x - x1 - part * dx, y - y1 - part * dy);
 }
 
-    ribbon.width = Math.max(1, unit * ribbon.weight);
-    ribbon.middle = Array.from({ length: 33 }, (_, n) => {
-      const s = n / 32;
-      const [along, across] = [[a, half, half, b], [ribbon.jAt, ribbon.jAt, ribbon.iAt, ribbon.iAt]].map(([p, q, r, z]) =>
-        (1 - s) ** 3 * p + 3 * (1 - s) ** 2 * s * q + 3 * (1 - s) * s ** 2 * r + s ** 3 * z);
-      return upright ? [along, across] : [across, along];
-    });
 // The places in it ---------------------------------------------------------------
 // A place is { target, source }, of which a word has one, and inside them isInside, then layer and head, then row and column; or null.
 
@@ -234,6 +238,8 @@ function render({ model, el, fallback }) {
     onfocus: () => input.select(),
   }, first);
   said = { text: first, from: way.from, isOther: false, piece: 0 };
+  const tour = fallback && document.querySelector("[data-anywidget=live_machine]"); // Another figure of the page, which shows what is drawn.
+  let drawn = { text: first, from: way.from };
   const [label, picker] = examples(t, way.options(), (text) => {
     input.value = text;
     wish();
@@ -264,8 +270,6 @@ function render({ model, el, fallback }) {
   /** Translate what is in the box; from an address or the history come a place and a piece as well. */
   async function wish(wanted = null) {
     const turn = ++wishes;
-  const tour = fallback && document.querySelector("[data-anywidget=live_machine]"); // Another figure of the page, which shows what is drawn.
-  let drawn = { text: first, from: way.from };
     stop();
     note.removeAttribute("data-bad");
     const translator = await ready(way.from);
@@ -322,6 +326,8 @@ function render({ model, el, fallback }) {
   }
   function present(result) {
     ({ shown, trace } = result);
+    drawn = { text: result.text, from: shown.from };
+    if (tour) document.dispatchEvent(new CustomEvent("attn-sentence", { detail: drawn }));
     at = null;
     read();
     if (still.matches) finish();
@@ -352,8 +358,6 @@ function render({ model, el, fallback }) {
   const stop = () => clearInterval(timer);
   function finish() {
     stop();
-    drawn = { text: result.text, from: shown.from };
-    if (tour) document.dispatchEvent(new CustomEvent("attn-sentence", { detail: drawn }));
     written = shown.target.length;
     draw();
   }
@@ -364,14 +368,16 @@ function render({ model, el, fallback }) {
   const reading = h("p", { class: "attn-ribbons-reading", "data-attn": "reading" });
   let svg;
   let nodes; // { source, target, ribbons }: the nodes of the drawing.
+  let measured; // The widths of its words in the font that there was.
   const nHeads = () => shown.cross.length * shown.cross[0].length;
 
   function draw() {
     if (depthOf(at) >= INSIDE) return;
     const width = stage.clientWidth || 880;
-    const size = width < 560 ? 17 : 21;
+    const size = sizeOf(Math.max(shown.source.length, shown.target.length), width);
     const measure = ruler(stage, size);
     const named = { source: shown.source.map(measure), target: shown.target.map(measure) };
+    measured = String(Object.values(named));
     const weights = chosenWeights(shown.cross, null, null);
     const found = layout(named.source, named.target, weights, width, size);
     const fade = uid();
@@ -400,7 +406,7 @@ function render({ model, el, fallback }) {
           touch(isTarget ? { target: k } : { source: k });
         },
       },
-      s("rect", { x: left - 6, y: place.y - 1.35 * size, width: place.width + 12, height: 2 * size, rx: 6, class: "attn-ribbons-hit" }),
+      s("rect", { x: left - 6, y: place.y - (found.upright ? found.pitch / 2 : 1.35 * size), width: place.width + 12, height: found.upright ? found.pitch : 2 * size, rx: 6, class: "attn-ribbons-hit" }),
       s("text", { x: place.x, y: place.y, "text-anchor": anchor, "font-size": size, lang: isTarget ? otherLanguage(shown.from) : shown.from, ...(found.upright ? { dy: "0.35em" } : {}) }, shown[side][k]),
       ...(guessed ? [s("line", { x1: left, x2: left + place.width, y1: place.y + (found.upright ? 0.6 : 0.26) * size, y2: place.y + (found.upright ? 0.6 : 0.26) * size, class: "attn-ribbons-guessed" })] : []));
     };
@@ -417,6 +423,12 @@ function render({ model, el, fallback }) {
       }), { i, j, weight })),
     };
     const clear = () => (at ? go(null) : light(null));
+    /** The ribbon that a pointer means, which need not be exactly on it. */
+    const under = ({ clientX, clientY }) => {
+      const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(svg.getScreenCTM().inverse());
+      const there = found.ribbons.filter(({ i }) => i < written);
+      return there[ribbonAt(there, x, y)];
+    };
     svg = s("svg", {
       viewBox: `0 0 ${width} ${found.height.toFixed(0)}`, width, height: found.height.toFixed(0), role: "group", "aria-label": way.told(t.picture, {}, shown.from),
       onclick: (event) => {
@@ -435,12 +447,6 @@ function render({ model, el, fallback }) {
     },
       s("defs", {}, s("linearGradient", { id: fade, gradientUnits: "userSpaceOnUse", ...ends },
         s("stop", { offset: "0", class: "attn-ribbons-key" }), s("stop", { offset: "1", class: "attn-ribbons-query" }))),
-    /** The ribbon that a pointer means, which need not be exactly on it. */
-    const under = ({ clientX, clientY }) => {
-      const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(svg.getScreenCTM().inverse());
-      const there = found.ribbons.filter(({ i }) => i < written);
-      return there[ribbonAt(there, x, y)];
-    };
       ...nodes.ribbons, ...nodes.shares, ...nodes.source, ...nodes.target);
     const groups = [["source", nodes.source], ["target", nodes.target]].map(([side, all]) => {
       const stopAt = roving(all, () => {});
@@ -460,7 +466,7 @@ function render({ model, el, fallback }) {
   function reveal() {
     nodes.target.forEach((node, i) => node.toggleAttribute("data-later", i >= written));
     nodes.ribbons.forEach((node) => node.toggleAttribute("data-later", node.i >= written));
-    sure.line.toggleAttribute("data-none", !shown.target.some((_, k) => k < written && isGuessed(k)));
+    sure.line.toggleAttribute("data-none", !shown.target.some((_, k) => isGuessed(k)));
     light(at ?? (written < shown.target.length && written ? { target: written - 1 } : null));
   }
   /** Light what a mouse passes over, until the reader has chosen something. */
@@ -507,10 +513,11 @@ function render({ model, el, fallback }) {
     return put(reading, fill(t.near, told(best[0])) + far);
   }
   function tell(one) {
-    if (!one) return caption.replaceChildren(way.told(t.idle, { heads: nHeads() }, shown.from));
-    caption.replaceChildren(described(one), " ", h("button", {
-      type: "button", class: "attn-w-button", "data-attn": "inside", onclick: () => enter(one),
-    }, fill(t.inside, { heads: nHeads(), word: shown.target[telling(one).word], other: shown.source[telling(one).other] })));
+    const { word, other } = telling(one ?? {});
+    caption.toggleAttribute("data-told", Boolean(one) && written === shown.target.length);
+    caption.replaceChildren(one ? described(one) : way.told(t.idle, { heads: nHeads() }, shown.from), " ", h("button", {
+      type: "button", class: "attn-w-button", "data-attn": "inside", onclick: () => enter(one ?? { target: word, source: other }),
+    }, fill(t.inside, { heads: nHeads(), word: shown.target[word], other: shown.source[other] })));
   }
   /** A touch chooses a word or a ribbon, of which the line below tells; a second one goes inside. */
   function touch(one) {
@@ -758,7 +765,7 @@ function render({ model, el, fallback }) {
   async function share() {
     const link = address();
     const told = (text) => {
-      put(shared, text);
+      put(caption, text);
       live.say(text);
     };
     if (navigator.share && matchMedia("(pointer: coarse)").matches) { // A phone has its own way to send an address to a friend.
@@ -780,7 +787,6 @@ function render({ model, el, fallback }) {
     link.click();
   }
   const sentence = () => whole.textContent || textOf(shown.tokens.target, kind);
-  const shared = h("p", { class: "attn-w-label attn-ribbons-shared", "data-attn": "shared" });
   const main = (button) => (button.toggleAttribute("data-main", true), button);
   const act = (name, press) => h("button", { type: "button", class: "attn-w-button", "data-attn": name, onclick: press }, t[name]);
   const tools = h("div", { class: "attn-ribbons-tools" }, act("play", () => {
@@ -792,7 +798,7 @@ function render({ model, el, fallback }) {
 
   const root = h("div", {
     class: "attn-w attn-tour attn-ribbons", lang: language, role: "group", "aria-label": t.title, "data-attn": "ribbons",
-  }, form, note, bar.node, pieceChoice, stage, caption, sure.line, tools, reading, live.node);
+  }, form, note, bar.node, pieceChoice, stage, sure.line, caption, tools, reading, live.node);
   el.append(root);
   let room = 0;
   const observer = new ResizeObserver(() => {
@@ -802,6 +808,12 @@ function render({ model, el, fallback }) {
   });
   draw();
   observer.observe(stage);
+  /** Words that have come into another font are as wide as they are in it. */
+  const refit = () => {
+    const measure = ruler(stage, sizeOf(Math.max(shown.source.length, shown.target.length), stage.clientWidth || 880));
+    if (String([shown.source.map(measure), shown.target.map(measure)]) !== measured) draw();
+  };
+  document.fonts.addEventListener("loadingdone", refit);
   read();
   const kept = fallback ? history.state?.ribbons : null; // The page was left, or loaded again, at a place.
   const query = new URLSearchParams(fallback ? location.search : "");
@@ -815,6 +827,7 @@ function render({ model, el, fallback }) {
   return () => {
     stop();
     observer.disconnect();
+    document.fonts.removeEventListener("loadingdone", refit);
     removeEventListener("popstate", popped);
   };
 }

@@ -346,7 +346,7 @@ def test_a_sentence_of_ones_own_is_translated_drawn_and_in_the_address(
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     ribbon(page, "share").click()
     page.wait_for_function(
-        "() => /clipboard|portapapeles/.test(document.querySelector('[data-attn=ribbons] [data-attn=shared]').textContent)"
+        "() => /clipboard|portapapeles/.test(document.querySelector('[data-attn=ribbons] [data-attn=caption]').textContent)"
     )
     assert page.evaluate("navigator.clipboard.readText()") == page.url
     with page.expect_download() as waiting:
