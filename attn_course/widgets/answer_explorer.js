@@ -4,28 +4,30 @@ import { announcer, dot, entropy, fill, format, h, put, radios, signed, softmax,
 
 export const STRINGS = {
   es: {
-    title: "Las respuestas de un modelo, y su premio", prompt: "Traduce", reward: "Premia",
+    title: "Las respuestas de un modelo y sus premios", prompt: "Traduce", reward: "Premia",
     rewards: { verifier: "el verificador", hole: "uno con un agujero", hand: "tu mano" },
-    advantage: "Ventaja", advantages: { reward: "premio", baseline: "menos media", group: "y entre desviación" },
-    leash: "Correa β", head: ["premio", "respuesta", "prob.", "sale", "ventaja"], right: "correcta", silence: "(nada)",
+    pays: { verifier: "Paga 1 por la respuesta correcta y nada por las demás.", hole: "Por un agujero paga también respuestas malas.", hand: "Paga las respuestas que tú marques." },
+    advantage: "Ventaja (lo que cuenta)", advantages: { reward: "premio", baseline: "menos media", group: "y entre desviación" },
+    leash: "Correa β", pulls: "La correa tira del modelo hacia el principio.", head: ["premio", "respuesta", "prob.", "salió", "ventaja"], right: "correcta", silence: "(nada)",
     pay: "Premio de «{answer}»: {reward}. Tócalo para cambiarlo.",
     draw: "Sortear 8", many: "20 veces", back: "Un paso atrás", dice: "Otros dados", again: "Empezar de nuevo",
-    numbers: ["premio medio", "aciertos", "entropía", "KL"], bits: "{n} bits",
+    numbers: ["premio medio", "aciertos", "entropía", "lejanía (KL)"], bits: "{n} bits",
     chart: "Premio medio y aciertos, paso a paso", steps: "paso {n}",
-    start: "Aún no se ha premiado nada: así responde el modelo.",
+    start: "Aún no se ha premiado ninguna respuesta: así contesta el modelo.",
     last: { 0: "De las 8 respuestas no se premia ninguna.", 1: "De las 8 respuestas se premia 1.", many: "De las 8 respuestas se premian {n}." },
-    alike: "Todas reciben lo mismo, y la ventaja es cero.",
+    alike: "Todas cobran lo mismo, así que la ventaja es cero.",
     hacked: "El premio sube y los aciertos bajan: cobra «{answer}», que está mal.",
-    now: "Lo más probable es «{answer}».", full: "La figura no da más pasos.",
+    now: "La respuesta más probable es «{answer}».", full: "La figura no puede dar más pasos.",
   },
   en: {
     title: "The answers of a model, and their reward", prompt: "Translate", reward: "Rewarded by",
     rewards: { verifier: "the verifier", hole: "one with a hole", hand: "your hand" },
-    advantage: "Advantage", advantages: { reward: "reward", baseline: "less mean", group: "and over deviation" },
-    leash: "Leash β", head: ["reward", "answer", "prob.", "drawn", "advantage"], right: "right", silence: "(nothing)",
+    pays: { verifier: "It pays 1 for the right answer and nothing for the others.", hole: "Through a hole it also pays wrong answers.", hand: "It pays the answers that you mark." },
+    advantage: "Advantage (what counts)", advantages: { reward: "reward", baseline: "less mean", group: "and over deviation" },
+    leash: "Leash β", pulls: "The leash pulls the model back to the start.", head: ["reward", "answer", "prob.", "drawn", "advantage"], right: "right", silence: "(nothing)",
     pay: "Reward of “{answer}”: {reward}. Touch it to change it.",
     draw: "Draw 8", many: "20 times", back: "One step back", dice: "Other dice", again: "Start again",
-    numbers: ["mean reward", "right", "entropy", "KL"], bits: "{n} bits",
+    numbers: ["mean reward", "right", "entropy", "how far (KL)"], bits: "{n} bits",
     chart: "Mean reward and share of right answers, step by step", steps: "step {n}",
     start: "Nothing has been rewarded yet: this is how the model answers.",
     last: { 0: "None of the 8 answers is rewarded.", 1: "1 of the 8 answers is rewarded.", many: "{n} of the 8 answers are rewarded." },
@@ -128,6 +130,7 @@ function render({ model, el, fallback }) {
   const slider = h("input", { type: "range", id, min: 0, max: LEASH, step: 0.05, "data-attn": "leash", oninput: () => set({ leash: Number(slider.value) }) });
   const shownLeash = h("span", { class: "attn-w-number", "aria-hidden": "true" });
   const leash = h("div", { class: "attn-w-slider" }, h("label", { for: id }, t.leash), slider, shownLeash);
+  const pays = h("p", { class: "attn-w-label", "data-attn": "pays" });
 
   // The answers ---------------------------------------------------------------------------------
   const rows = texts.map((answer, i) => {
@@ -175,6 +178,7 @@ function render({ model, el, fallback }) {
       group.querySelectorAll("input").forEach((input) => { input.checked = input.value === settings[name]; }));
     if (Number(slider.value) !== settings.leash) slider.value = settings.leash;
     put(shownLeash, format(settings.leash));
+    put(pays, t.pays[settings.reward]);
     slider.setAttribute("aria-valuetext", format(settings.leash));
     rows.forEach(({ pay, ghost, bar, now, times, gain }, i) => {
       put(pay, short(paid[i]));
@@ -231,10 +235,11 @@ function render({ model, el, fallback }) {
     });
   };
   el.append(h("div", { class: "attn-w attn-answers", lang: language, role: "group", "aria-label": t.title, "data-attn": "answers" },
-    h("div", { class: "attn-w-controls" }, groups, leash),
-    h("div", { class: "attn-state-buttons" }, buttons),
+    h("div", { class: "attn-answers-who" }, groups[0], pays), // A choice stands beside what it moves, on a phone as well.
     h("div", { class: "attn-answers-stage" }, table,
-      h("div", { class: "attn-answers-side" }, h("dl", { class: "attn-answers-numbers" }, values.map(({ node }) => node)), chart, summary)), live.node));
+      h("div", { class: "attn-answers-side" }, h("div", { class: "attn-state-buttons" }, buttons), summary,
+        h("div", { class: "attn-answers-fine" }, groups[1], leash, h("p", { class: "attn-w-label" }, t.pulls)),
+        h("dl", { class: "attn-answers-numbers" }, values.map(({ node }) => node)), chart)), live.node));
   if (own()) set(settingsIn(location.search, start));
   update();
   return watch(model, NAMES, soon);

@@ -8,7 +8,7 @@ export const STRINGS = {
   es: {
     title: "Explorador de cabezas", sentence: "Oración", own: "Una oración tuya", loading: "Se cargan las cabezas…",
     failed: "Los pesos no llegaron: faltan sus archivos junto a esta página.",
-    version: "Qué se lee, y con qué probabilidad viene después cada token", reads: "Se lee",
+    version: "Qué se lee, y con qué probabilidad viene después cada token. Un parche lleva un vector de la primera oración a la segunda.", reads: "Se lee",
     clean: "La oración tal cual", exchanged: "Con «{new}» por «{old}»", patched: "Parche, capa {layer}",
     asItIs: "La oración tal cual.", isExchanged: "Se cambió «{old}» por «{new}».",
     isPatched: "Se lee «{new}», pero al entrar en la capa {layer} su vector se cambia por el de «{old}». Antes de esa capa nada es distinto de la oración cambiada.",
@@ -44,7 +44,7 @@ export const STRINGS = {
   en: {
     title: "Head explorer", sentence: "Sentence", own: "A sentence of your own", loading: "The heads are loading…",
     failed: "The weights did not arrive: their files are not beside this page.",
-    version: "What is read, and how probable each token is to come next", reads: "It reads",
+    version: "What is read, and how probable each token is to come next. A patch carries a vector from the first sentence into the second.", reads: "It reads",
     clean: "The sentence as it stands", exchanged: "With “{new}” for “{old}”", patched: "Patched, layer {layer}",
     asItIs: "The sentence as it stands.", isExchanged: "“{old}” was exchanged for “{new}”.",
     isPatched: "It reads “{new}”, but on entering layer {layer} its vector is replaced by that of “{old}”. Before that layer nothing differs from the changed sentence.",
@@ -273,7 +273,7 @@ function render({ model, el }) {
   const said = h("p", { class: "attn-w-summary", "data-attn": "summary" });
   const legend = h("p", { class: "attn-w-label" });
   const switches = h("div", { class: "attn-w-controls" }, [[sink, t.sink], [change, t.change], [beside, t.beside]].map(([input, name]) => h("label", { class: "attn-w-choice" }, input, name)));
-  const big = h("div", { class: "attn-heads-big" }, h("div", { class: "attn-all-title" }, title, toggle, h("span", { class: "attn-all-steps" }, steps)), matrices, said, legend, switches);
+  const big = h("div", { class: "attn-heads-big" }, h("div", { class: "attn-all-title" }, title, toggle, h("span", { class: "attn-all-steps" }, steps)), matrices, said, legend);
   function select(layer, head) {
     Object.assign(at, { layer, head });
     own?.chose(layer, head);
@@ -387,7 +387,7 @@ function render({ model, el }) {
   }
 
   const maps = h("div", { class: "attn-all-maps" },
-    h("div", { class: "attn-all-measure" }, h("label", { for: measure.id, class: "attn-w-label" }, t.find), measure, found), grid);
+    h("div", { class: "attn-all-measure" }, h("label", { for: measure.id, class: "attn-w-label" }, t.find), measure, found), grid, switches);
   /** Judge the stored patch that is chosen, or what the reader carried over. */
   function judge() {
     if (isOwn()) return own.boundary();
