@@ -147,7 +147,7 @@ def test_a_font_that_comes_late_comes_all_the_same_and_moves_nothing(tab, server
     page = tab(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
     page.add_init_script(WATCH_SHIFTS)
     held = []
-    page.route("**/serif*.woff2", held.append)
+    page.route("**/serif*.woff2", lambda route: held.append(route))
     page.goto(f"{server}/en/{CHAPTER}", wait_until="domcontentloaded")
     page.wait_for_selector("[data-anywidget][data-attn-mounted]")
     page.wait_for_timeout(500)  # The text is drawn in another font.
