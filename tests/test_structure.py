@@ -113,6 +113,7 @@ MAY_IMPORT = {
     "attn_course.grammar": {"attn._checks", "attn.corpus", "attn.metrics"},
     "attn_course.answering": {"attn._checks", "attn_course.grammar"},
     "attn_course.mixture": {"attn._checks", "attn.corpus", "attn_course.grammar"},
+    "attn_course.scaling": {"attn._checks"},
     "attn_course.journey": {"attn._checks"},
     "attn_course.passages": {"attn._checks", "attn.tokenizer", "attn_course.templates"},
     "attn_course.stories": {"attn._checks", "attn_course.templates"},

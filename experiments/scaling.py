@@ -1,0 +1,318 @@
+"""What a given number of operations buys: size against tokens, rates across widths, Muon and AdamW.
+
+A decoder of two layers predicts, letter by letter, sentences that people wrote, and reads none of
+them twice. Only its width makes it larger. Every loss is that of sentences kept aside: rates are
+chosen on other ones than those that are reported.
+
+==========  ==================================================================================
+`checked`   whether half or twice the learning rate of the rule would have been better
+`isoflop`   five budgets of operations, each spent on five sizes: more parameters or more text
+`widths`    the learning rate at four widths, in the standard parametrisation and in muP
+`muon`      Muon and AdamW, each at five learning rates, and each at its best from three seeds
+==========  ==================================================================================
+"""
+
+import random
+import time
+from collections import Counter
+from functools import cache, partial
+
+import torch
+from torch.nn import functional as F
+
+from attn.corpus import tatoeba
+from attn.training import TrainingConfig
+from attn.training.optimizers import make_optimizers
+from attn.training.schedule import learning_rate
+from attn.transformer import DecoderOnly, TransformerConfig
+from attn_course.scaling import parameters, training_flops
+from experiments.runner import DATA, Experiment, Row
+
+RESULTS = DATA / "scaling.json"
+SEEDS, TUNING_SEED = (0, 1, 2), 9
+# A test compares this number of first losses with the recorded training.
+N_FIRST = 3
+# The most frequent characters have a number each, and all others share 0.
+N_CHARACTERS, CONTEXT, BATCH, N_LAYERS = 96, 64, 16, 2
+SIZES = {
+    32_000_000_000: (8, 12, 16, 24, 32),
+    80_000_000_000: (12, 16, 24, 32, 48),
+    200_000_000_000: (16, 24, 32, 48, 64),
+    500_000_000_000: (24, 32, 48, 64, 96),
+    1_250_000_000_000: (32, 48, 64, 96, 128),
+}
+# The learning rate of a width is this number over the width.
+RATE_TIMES_WIDTH = 0.64
+CHECKED = (
+    (32_000_000_000, 16),
+    (200_000_000_000, 32),
+    (200_000_000_000, 64),
+    (1_250_000_000_000, 64),
+)
+FACTORS = (0.5, 1.0, 2.0)
+WIDTHS, BASE, WIDTH_STEPS, WIDTH_SEEDS = (16, 32, 64, 128), 16, 200, (0, 1)
+WIDTH_RATES = (2.5e-3, 5e-3, 1e-2, 2e-2, 4e-2, 8e-2, 1.6e-1)
+MUON_WIDTH, MUON_STEPS = 64, 600
+MUON_RATES = (2.5e-3, 5e-3, 1e-2, 2e-2, 4e-2)
+# The last is a control: AdamW with as much time as Muon takes.
+MUON_RUNS = (("adamw", MUON_STEPS), ("muon", MUON_STEPS), ("adamw", 720))
+
+
+@cache
+def texts():
+    """Return the sentences of each part in both languages, each once, in the order of a shuffle."""
+    parts = tatoeba()
+    kept = {"validation": ("validation",), "test": ("plain", "clusters")}
+    found = {
+        name: {text for one in some for pair in parts[one] for text in (pair.source, pair.target)}
+        for name, some in kept.items()
+    }
+    train = {text for pair in parts["train"] for text in (pair.source, pair.target)}
+    found["train"] = train - found["validation"] - found["test"]
+    shuffled = {}
+    for name, some in found.items():
+        shuffled[name] = sorted(some)
+        random.Random(0).shuffle(shuffled[name])
+    return shuffled
+
+
+@cache
+def characters():
+    """Return the characters of the model, the most frequent first."""
+    counts = Counter("\n".join(texts()["train"]))
+    return "".join(sorted(counts, key=lambda c: (-counts[c], c))[: N_CHARACTERS - 1])
+
+
+@cache
+def excerpts(part):
+    """Return all rows of a part, of `CONTEXT` characters and the one that follows."""
+    numbers = {character: i for i, character in enumerate(characters(), start=1)}
+    ids = torch.tensor([numbers.get(c, 0) for c in "\n".join(texts()[part])])
+    starts = torch.arange(0, len(ids) - CONTEXT, CONTEXT)
+    return ids[starts[:, None] + torch.arange(CONTEXT + 1)]
+
+
+def config(d_model):
+    """Return the configuration of a width; its heads have 16 components where that divides it."""
+    return TransformerConfig(
+        N_CHARACTERS,
+        d_model=d_model,
+        n_heads=max(1, d_model // 16),
+        n_layers=N_LAYERS,
+        d_ff=4 * d_model,
+        dropout=0.0,
+        norm="pre",
+        normalization="rms",
+        positions="rotary",
+        bias=False,
+    )
+
+
+def size(d_model):
+    return parameters(d_model, N_LAYERS, N_CHARACTERS)
+
+
+def steps_of(budget, d_model):
+    """Return how many steps a budget pays for, with what attention costs."""
+    a_step = training_flops(size(d_model), BATCH * CONTEXT, N_LAYERS * CONTEXT * d_model)
+    return round(budget / a_step)
+
+
+def new_model(d_model, seed, mup=False):
+    """Return a model, and the number by which its logits are multiplied.
+
+    In muP the embedding, which is also the output, begins with the variance that it has at the
+    base width, is multiplied by the same number as there, and scores are divided by the width.
+    """
+    torch.manual_seed(seed)
+    model = DecoderOnly(config(d_model))
+    if not mup:
+        return model, 1.0
+    torch.nn.init.normal_(model.embedding.tokens.weight, std=BASE**-0.5)
+    model.embedding.scale = BASE**0.5
+    return model, BASE / d_model
+
+
+def loss_of(model, rows, multiplier=1.0, reduction="mean"):
+    logits = multiplier * model(rows[:, :-1])[0]
+    return F.cross_entropy(logits.flatten(0, 1), rows[:, 1:].flatten(), reduction=reduction)
+
+
+def training(d_model, steps, rate, seed, optimizer="adamw", mup=False):
+    """Train a model; yield it, its multiplier and the loss before each step.
+
+    In muP the learning rate of the hidden matrices falls with the width.
+    """
+    model, multiplier = new_model(d_model, seed, mup)
+    chosen = TrainingConfig(
+        steps=steps,
+        learning_rate=rate,
+        warmup_steps=max(1, min(100, steps // 10)),
+        optimizer=optimizer,
+        weight_decay=0.0,
+        decayed="matrices",
+    )
+    optimizers = make_optimizers(model, chosen)
+    hidden, *others = [group for one in optimizers for group in one.param_groups]
+    rows = excerpts("train")
+    order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(100 + seed))
+    if steps * BATCH > len(rows):
+        raise ValueError(f"steps: expected text for {steps * BATCH} rows, got {len(rows)}")
+    for number in range(steps):
+        loss = loss_of(model, rows[order[number * BATCH : (number + 1) * BATCH]], multiplier)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for group in (hidden, *others):
+            group["lr"] = learning_rate(number + 1, chosen)
+        hidden["lr"] *= multiplier
+        for one in optimizers:
+            one.step()
+            one.zero_grad()
+        yield model, multiplier, loss.item()
+
+
+@torch.no_grad()
+def judged(model, part, multiplier=1.0):
+    """Return the mean loss of a character, in nats, on sentences kept aside."""
+    rows = excerpts(part)
+    total = sum(loss_of(model, some, multiplier, "sum").item() for some in rows.split(128))
+    return round(total / rows[:, 1:].numel(), 4)
+
+
+def trained(part, *arguments, **options):
+    """Train a model; return its first losses and the loss on a part."""
+    models, multipliers, losses = zip(*training(*arguments, **options), strict=True)
+    first = [round(loss, 4) for loss in losses[:N_FIRST]]
+    return {"first_losses": first, "loss": judged(models[-1], part, multipliers[-1])}
+
+
+def read_text():
+    """Return what the models read: the characters, and how many of each part."""
+    counts = torch.bincount(excerpts("train").flatten(), minlength=N_CHARACTERS).double()
+    shares = counts / counts.sum()
+    return {
+        "characters": characters(),
+        "entropy": round(-(shares * shares.clamp_min(1e-12).log()).sum().item(), 4),
+        "sentences": {name: len(some) for name, some in texts().items()},
+        "read": {name: excerpts(name)[:, 1:].numel() for name in texts()},
+    }
+
+
+def of_budget(budget, d_model, seed):
+    """Return the row of a size that spends a budget."""
+    steps = steps_of(budget, d_model)
+    told = {
+        "parameters": size(d_model),
+        "tokens": steps * BATCH * CONTEXT,
+        "rate": RATE_TIMES_WIDTH / d_model,
+    }
+    return told | trained("test", d_model, steps, told["rate"], seed)
+
+
+def of_factor(budget, d_model, factor):
+    """Return the row of a learning rate beside that of the rule."""
+    steps, rate = steps_of(budget, d_model), factor * RATE_TIMES_WIDTH / d_model
+    return trained("validation", d_model, steps, rate, TUNING_SEED)
+
+
+def of_width(name, d_model, rate, seed):
+    return trained("validation", d_model, WIDTH_STEPS, rate, seed, mup=name == "mup")
+
+
+def of_rate(optimizer, rate):
+    return trained("validation", MUON_WIDTH, MUON_STEPS, rate, TUNING_SEED, optimizer)
+
+
+def best_rate(stored, optimizer):
+    """Return the rate that did best, of those that other rows have tried."""
+    tried = [one for one in stored["tuned"] if one["optimizer"] == optimizer]
+    return min(tried, key=lambda one: one["loss"])["rate"]
+
+
+def of_optimizer(optimizer, steps, seed, stored):
+    rate = best_rate(stored, optimizer)
+    return {"rate": rate} | trained("test", MUON_WIDTH, steps, rate, seed, optimizer)
+
+
+def step_times(n_steps=60):
+    """Return the milliseconds of a step with each optimiser, by the processor's clock."""
+    found = {}
+    for _ in range(2):
+        for optimizer in ("adamw", "muon"):
+            steps = training(MUON_WIDTH, n_steps, 1e-3, 0, optimizer)
+            next(steps)
+            began = time.process_time()
+            for _ in steps:
+                pass
+            taken = 1000 * (time.process_time() - began) / (n_steps - 1)
+            found[optimizer] = round(min(taken, found.get(optimizer, taken)), 1)
+    return found
+
+
+def named(table, measure, **key):
+    """Return a row that stands in a table under its key."""
+    values = (f"{value:g}" if isinstance(value, float) else str(value) for value in key.values())
+    row = Row(partial(measure, *key.values()), (table, key))
+    return {", ".join((table, *values)): row}
+
+
+def of_seeds(seeds):
+    """Return the rows of all budgets and sizes."""
+    found = {}
+    for seed in seeds:
+        for budget, widths in SIZES.items():
+            for d_model in widths:
+                found |= named("isoflop", of_budget, budget=budget, d_model=d_model, seed=seed)
+    return found
+
+
+def rows():
+    """Return what is measured; the seeds beyond the first come last."""
+    found = {"text": Row(read_text, ("text",))}
+    for budget, d_model in CHECKED:
+        for factor in FACTORS:
+            found |= named("checked", of_factor, budget=budget, d_model=d_model, factor=factor)
+    found |= of_seeds(SEEDS[:1])
+    found["step_ms"] = Row(step_times, ("step_ms",))
+    for optimizer in ("adamw", "muon"):
+        for rate in MUON_RATES:
+            found |= named("tuned", of_rate, optimizer=optimizer, rate=rate)
+    for seed in SEEDS:
+        for optimizer, steps in MUON_RUNS:
+            key = {"optimizer": optimizer, "steps": steps, "seed": seed}
+            name = ", ".join(map(str, ("muon", *key.values())))
+            measure = partial(of_optimizer, *key.values())
+            found[name] = Row(measure, ("muon", key), reads=True)
+    for seed in WIDTH_SEEDS:
+        for name in ("standard", "mup"):
+            for d_model in WIDTHS:
+                # At the base width both are the same.
+                if name == "mup" and d_model == BASE:
+                    continue
+                for rate in WIDTH_RATES:
+                    key = {"name": name, "d_model": d_model, "rate": rate, "seed": seed}
+                    found |= named("widths", of_width, **key)
+    return found | of_seeds(SEEDS[1:])
+
+
+def constants():
+    """Return the sizes that the rows were measured with."""
+    return {
+        "seeds": SEEDS,
+        "context": CONTEXT,
+        "batch": BATCH,
+        "rate_times_width": RATE_TIMES_WIDTH,
+        "base_width": BASE,
+        "width_steps": WIDTH_STEPS,
+        "muon_width": MUON_WIDTH,
+        "muon_steps": MUON_STEPS,
+    }
+
+
+EXPERIMENT = Experiment(
+    "What does a given number of operations buy: parameters, text, or another optimiser?",
+    RESULTS,
+    rows,
+    minutes=40,
+    constants=constants,
+)

@@ -1,0 +1,161 @@
+"""The laws of scaling: counts against models, curves against known ones, and a part of the rows again."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from attn.transformer import DecoderOnly, TransformerConfig
+from attn_course.scaling import (
+    fit_law,
+    law,
+    parabola_minimum,
+    parameters,
+    power_law,
+    training_flops,
+)
+from experiments import scaling
+from experiments.runner import read
+
+STORED = read(scaling.RESULTS)
+
+
+@pytest.mark.parametrize("d_model, n_layers, vocab_size", ((8, 1, 10), (12, 3, 7), (64, 2, 96)))
+def test_parameters_are_those_of_a_model_without_its_gains(d_model, n_layers, vocab_size):
+    sizes = {"d_model": d_model, "n_layers": n_layers}
+    for d_ff in (4 * d_model, 20):
+        model = DecoderOnly(
+            TransformerConfig(
+                vocab_size, n_heads=2, d_ff=d_ff, norm="pre", bias=False, positions="none", **sizes
+            )
+        )
+        matrices = sum(p.numel() for p in model.parameters() if p.ndim == 2)
+        assert parameters(**sizes, vocab_size=vocab_size, d_ff=d_ff) == matrices
+    assert parameters(**sizes, vocab_size=vocab_size) == parameters(
+        **sizes, vocab_size=vocab_size, d_ff=4 * d_model
+    )
+
+
+@pytest.mark.parametrize("d_model", (8, 48))
+def test_operations_are_those_that_a_step_does(d_model):
+    """The counter leaves attention out on a CPU, and the products with weights are counted twice back."""
+    model, multiplier = scaling.new_model(d_model, 0)
+    ids = torch.randint(96, (3, 11), generator=torch.Generator().manual_seed(0))
+    with FlopCounterMode(display=False) as counter:
+        scaling.loss_of(model, ids, multiplier).backward()
+    assert counter.get_total_flops() == training_flops(scaling.size(d_model), 3 * 10)
+    # A causal attention: each token has a score with, and a share of, each that is not behind it.
+    seen = sum(range(1, 65)) / 64
+    by_hand = 3 * 2 * 2 * seen * d_model * scaling.N_LAYERS
+    attended = training_flops(0, 1, scaling.N_LAYERS * 64 * d_model)
+    assert attended == pytest.approx(by_hand, rel=0.02)
+
+
+def test_a_law_is_found_again_from_losses_that_obey_it():
+    rng = np.random.default_rng(0)
+    sizes, tokens = 10 ** rng.uniform(3, 6, 25), 10 ** rng.uniform(5, 7, 25)
+    for exact in (
+        {"E": 0.9, "A": 20.0, "a": 0.3, "B": 300.0, "b": 0.45},
+        {"E": 1.7, "A": 400.0, "a": 0.8, "B": 9.0, "b": 0.2},
+    ):
+        found = fit_law(sizes, tokens, law(sizes, tokens, **exact))
+        for name, value in exact.items():
+            assert found[name] == pytest.approx(value, rel=0.02)
+    noisy = law(sizes, tokens, **exact) + rng.normal(0, 0.01, 25)
+    found = fit_law(sizes, tokens, noisy)
+    rest = np.square(law(sizes, tokens, **found) - noisy).sum()
+    assert rest <= np.square(law(sizes, tokens, **exact) - noisy).sum()
+    with pytest.raises(
+        ValueError, match=r"^losses: expected those of at least five trainings, got 4"
+    ):
+        fit_law(sizes[:4], tokens[:4], noisy[:4])
+
+
+@pytest.mark.parametrize("lowest, depth, steepness", ((3000.0, 1.5, 0.1), (80.0, -2.0, 3.0)))
+def test_the_lowest_point_of_a_parabola(lowest, depth, steepness):
+    sizes = lowest * np.array([0.2, 0.9, 1.4, 5.0])
+    losses = depth + steepness * np.log(sizes / lowest) ** 2
+    assert parabola_minimum(sizes, losses) == pytest.approx((lowest, depth))
+    with pytest.raises(ValueError, match=r"^losses: expected a valley"):
+        parabola_minimum(sizes, -losses)
+
+
+def test_a_power_law_is_found_again():
+    x = np.array([1e9, 7e9, 3e11])
+    assert power_law(x, 4.5 * x**0.31) == pytest.approx((0.31, 4.5))
+
+
+# What was measured.
+
+
+def test_mup_is_the_standard_parametrisation_at_the_base_width():
+    """Table 8 of Yang et al. (2022): at other widths logits and the steps of hidden matrices shrink."""
+    (one, by_one), (mup, by_mup) = (scaling.new_model(scaling.BASE, 3, m) for m in (False, True))
+    assert by_one == by_mup == 1 and one.embedding.scale == mup.embedding.scale
+    rms = {}
+    for d_model in (scaling.BASE, 16 * scaling.BASE):
+        for is_mup in (False, True):
+            model, multiplier = scaling.new_model(d_model, 0, is_mup)
+            ids = torch.randint(96, (8, 64), generator=torch.Generator().manual_seed(1))
+            entering = model.embedding(ids).std().item()
+            assert entering == pytest.approx(1, abs=0.1)
+            with torch.no_grad():
+                rms[d_model, is_mup] = (multiplier * model(ids)[0]).std().item()
+    base, wide = scaling.BASE, 16 * scaling.BASE
+    assert rms[wide, False] == pytest.approx(rms[base, False], rel=0.5)
+    # The embedding, which is also the output, is random at first: the sum grows like a root.
+    assert rms[wide, True] == pytest.approx(rms[base, True] / math.sqrt(16), rel=0.5)
+
+
+def test_nothing_is_read_twice_and_each_size_spends_its_budget():
+    for row in STORED["isoflop"]:
+        attended = scaling.N_LAYERS * scaling.CONTEXT * row["d_model"]
+        spent = training_flops(row["parameters"], row["tokens"], attended)
+        assert spent == pytest.approx(row["budget"], rel=0.01)
+        assert row["tokens"] <= STORED["text"]["read"]["train"]
+
+
+def test_the_rate_of_the_rule_was_checked_and_the_rates_of_the_optimisers_lie_inside():
+    for budget, d_model in scaling.CHECKED:
+        losses = {
+            row["factor"]: row["loss"]
+            for row in STORED["checked"]
+            if (row["budget"], row["d_model"]) == (budget, d_model)
+        }
+        assert sorted(losses) == list(scaling.FACTORS) and min(losses, key=losses.get) == 1
+    for optimizer in ("adamw", "muon"):
+        best = scaling.best_rate(STORED, optimizer)
+        assert scaling.MUON_RATES[0] < best < scaling.MUON_RATES[-1]
+        assert all(row["rate"] == best for row in STORED["muon"] if row["optimizer"] == optimizer)
+
+
+@pytest.mark.slow
+def test_rows_come_out_again(needed):
+    needed("tatoeba")
+    torch.set_num_threads(1)
+    assert scaling.read_text() == STORED["text"]
+    # The quickest size of the smallest budget, whole.
+    (row,) = (
+        r
+        for r in STORED["isoflop"]
+        if (r["budget"], r["d_model"], r["seed"]) == (32_000_000_000, 32, 0)
+    )
+    found = scaling.of_budget(row["budget"], row["d_model"], row["seed"])
+    assert found.pop("loss") == pytest.approx(row["loss"], abs=0.01)
+    for name, value in found.items():
+        assert value == pytest.approx(row[name], abs=0.002)
+    # The first steps of others.
+    rng = random.Random(0)
+    for row in rng.sample(STORED["widths"], 4):
+        key = row["d_model"], scaling.WIDTH_STEPS, row["rate"], row["seed"]
+        steps = scaling.training(*key, mup=row["name"] == "mup")
+        first = [next(steps)[2] for _ in range(scaling.N_FIRST)]
+        assert first == pytest.approx(row["first_losses"], abs=0.002)
+    for row in rng.sample(STORED["muon"], 2):
+        key = scaling.MUON_WIDTH, row["steps"], row["rate"], row["seed"], row["optimizer"]
+        steps = scaling.training(*key)
+        first = [next(steps)[2] for _ in range(scaling.N_FIRST)]
+        assert first == pytest.approx(row["first_losses"], abs=0.002)
