@@ -17,6 +17,7 @@ import time
 from collections import Counter
 from functools import cache, partial
 
+import numpy as np
 import torch
 from torch.nn import functional as F
 
@@ -25,7 +26,14 @@ from attn.training import TrainingConfig
 from attn.training.optimizers import make_optimizers
 from attn.training.schedule import learning_rate
 from attn.transformer import DecoderOnly, TransformerConfig
-from attn_course.scaling import parameters, training_flops
+from attn_course.scaling import (
+    fit_law,
+    law,
+    parabola_minimum,
+    parameters,
+    power_law,
+    training_flops,
+)
 from experiments.runner import DATA, Experiment, Row
 
 RESULTS = DATA / "scaling.json"
@@ -249,6 +257,123 @@ def step_times(n_steps=60):
     return found
 
 
+def means(rows):
+    """Return the rows of each budget and size as one, with the losses of all its seeds."""
+    found = {}
+    for row in rows:
+        found.setdefault((row["budget"], row["d_model"]), []).append(row)
+    return [
+        {name: some[0][name] for name in ("budget", "d_model", "parameters", "tokens")}
+        | {"losses": [row["loss"] for row in some]}
+        for some in found.values()
+    ]
+
+
+def law_of(cells, losses=None):
+    """Return the law that is fitted to cells, by default to the means of their losses."""
+    losses = [np.mean(cell["losses"]) for cell in cells] if losses is None else losses
+    columns = ([cell[name] for cell in cells] for name in ("parameters", "tokens"))
+    return fit_law(*columns, losses, n_rounds=8)
+
+
+def valleys(cells, losses):
+    """Return for each budget the size and the text of the lowest point, and its loss."""
+    found = {}
+    for budget in SIZES:
+        here = [i for i, cell in enumerate(cells) if cell["budget"] == budget]
+        size, loss = parabola_minimum(
+            [cells[i]["parameters"] for i in here], [losses[i] for i in here]
+        )
+        # The width with so many weights: 12 n_layers d**2 + vocab_size d.
+        width = np.roots((12 * N_LAYERS, N_CHARACTERS, -size)).max()
+        tokens = budget / training_flops(size, 1, N_LAYERS * CONTEXT * width)
+        found[budget] = (size, tokens, loss)
+    return found
+
+
+def exponents(valley):
+    """Return how the best size and the best text grow with the budget."""
+    budgets = list(valley)
+    return [power_law(budgets, [one[i] for one in valley.values()])[0] for i in (0, 1)]
+
+
+def interval(drawn):
+    return np.percentile(drawn, (2.5, 97.5)).tolist()
+
+
+def fitted(stored, n_drawn=400):
+    """Return the law, the valleys and their exponents, and what the smaller budgets predict.
+
+    For the law, all cells are drawn again with replacement, and for the valleys the seeds of each.
+    """
+    cells, rng = means(stored["isoflop"]), np.random.default_rng(0)
+    best, least, largest = law_of(cells), [np.mean(cell["losses"]) for cell in cells], max(SIZES)
+    known = [cell for cell in cells if cell["budget"] < largest]
+    unknown = [cell for cell in cells if cell["budget"] == largest]
+    ahead = law_of(known)
+    laws, valley, lowest, predicted = [], valleys(cells, least), [], []
+    for _ in range(n_drawn):
+        laws.append(law_of([cells[i] for i in rng.integers(len(cells), size=len(cells))]))
+        again = law_of([known[i] for i in rng.integers(len(known), size=len(known))])
+        predicted.append([law(c["parameters"], c["tokens"], **again) for c in unknown])
+        losses = [rng.choice(cell["losses"], len(cell["losses"])).mean() for cell in cells]
+        lowest.append(valleys(cells, losses))
+    grown = [exponents(one) for one in lowest]
+    smaller = {budget: one for budget, one in valley.items() if budget < largest}
+    exponent, factor = power_law(list(smaller), [one[0] for one in smaller.values()])
+    told = {
+        "fit": {name: [best[name], *interval([one[name] for one in laws])] for name in best},
+        "minima": [
+            {
+                "budget": budget,
+                "parameters": [valley[budget][0], *interval([one[budget][0] for one in lowest])],
+                "tokens": [valley[budget][1], *interval([one[budget][1] for one in lowest])],
+                "loss": valley[budget][2],
+            }
+            for budget in valley
+        ],
+        "exponents": {
+            name: [exponents(valley)[i], *interval([one[i] for one in grown])]
+            for i, name in enumerate(("parameters", "tokens"))
+        }
+        | {
+            "of_law": [
+                best["b"] / (best["a"] + best["b"]),
+                *interval([one["b"] / (one["a"] + one["b"]) for one in laws]),
+            ]
+        },
+        "held_out": {
+            "budget": largest,
+            "rows": [
+                {
+                    "d_model": cell["d_model"],
+                    "predicted": [
+                        law(cell["parameters"], cell["tokens"], **ahead),
+                        *interval([one[i] for one in predicted]),
+                    ],
+                    "measured": float(np.mean(cell["losses"])),
+                }
+                for i, cell in enumerate(unknown)
+            ],
+            "parameters": {
+                "predicted": factor * largest**exponent,
+                "measured": valley[largest][0],
+            },
+        },
+    }
+    told = shortened(told)
+    return [told[name] for name in ("fit", "minima", "exponents", "held_out")]
+
+
+def shortened(value):
+    """Return JSON whose numbers have five digits."""
+    if isinstance(value, dict):
+        return {name: shortened(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [shortened(part) for part in value]
+    return float(f"{value:.5g}") if isinstance(value, float) else value
+
+
 def named(table, measure, **key):
     """Return a row that stands in a table under its key."""
     values = (f"{value:g}" if isinstance(value, float) else str(value) for value in key.values())
@@ -292,7 +417,9 @@ def rows():
                 for rate in WIDTH_RATES:
                     key = {"name": name, "d_model": d_model, "rate": rate, "seed": seed}
                     found |= named("widths", of_width, **key)
-    return found | of_seeds(SEEDS[1:])
+    found |= of_seeds(SEEDS[1:])
+    parts = ("fit", "minima", "exponents", "held_out")
+    return found | {"fit": Row(fitted, *((name,) for name in parts), reads=True)}
 
 
 def constants():
