@@ -276,32 +276,40 @@ def law_of(cells, losses=None):
     return fit_law(*columns, losses, n_rounds=8)
 
 
-def valleys(cells, losses):
-    """Return for each budget the size and the text of the lowest point, and its loss."""
+def valleys(cells, losses, beside=4):
+    """Return for each budget the lowest point: size, text, loss, and size without the embedding.
+
+    The parabola passes through the best of the five sizes and at most `beside` on each side of it.
+    """
     found = {}
     for budget in SIZES:
         here = [i for i, cell in enumerate(cells) if cell["budget"] == budget]
+        best = min(range(len(here)), key=lambda i: losses[here[i]])
+        here = here[max(0, best - beside) : best + beside + 1]
         size, loss = parabola_minimum(
             [cells[i]["parameters"] for i in here], [losses[i] for i in here]
         )
-        # The width with so many weights: 12 n_layers d**2 + vocab_size d.
+        # The width with so many weights solves size = 12 n_layers width**2 + vocab_size width.
         width = np.roots((12 * N_LAYERS, N_CHARACTERS, -size)).max()
         tokens = budget / training_flops(size, 1, N_LAYERS * CONTEXT * width)
-        found[budget] = (size, tokens, loss)
+        found[budget] = (size, tokens, loss, size - N_CHARACTERS * width)
     return found
 
 
 def exponents(valley):
     """Return how the best size and the best text grow with the budget."""
-    budgets = list(valley)
-    return [power_law(budgets, [one[i] for one in valley.values()])[0] for i in (0, 1)]
+    parts = {"parameters": 0, "tokens": 1, "without_embedding": 3}
+    return {
+        name: power_law(list(valley), [one[i] for one in valley.values()])[0]
+        for name, i in parts.items()
+    }
 
 
 def interval(drawn):
     return np.percentile(drawn, (2.5, 97.5)).tolist()
 
 
-def fitted(stored, n_drawn=400):
+def fitted(stored, n_drawn=300):
     """Return the law, the valleys and their exponents, and what the smaller budgets predict.
 
     For the law, all cells are drawn again with replacement, and for the valleys the seeds of each.
@@ -311,14 +319,15 @@ def fitted(stored, n_drawn=400):
     known = [cell for cell in cells if cell["budget"] < largest]
     unknown = [cell for cell in cells if cell["budget"] == largest]
     ahead = law_of(known)
-    laws, valley, lowest, predicted = [], valleys(cells, least), [], []
+    laws, valley, lowest, nearer, predicted = [], valleys(cells, least), [], [], []
     for _ in range(n_drawn):
         laws.append(law_of([cells[i] for i in rng.integers(len(cells), size=len(cells))]))
         again = law_of([known[i] for i in rng.integers(len(known), size=len(known))])
         predicted.append([law(c["parameters"], c["tokens"], **again) for c in unknown])
         losses = [rng.choice(cell["losses"], len(cell["losses"])).mean() for cell in cells]
         lowest.append(valleys(cells, losses))
-    grown = [exponents(one) for one in lowest]
+        nearer.append(exponents(valleys(cells, losses, 1)))
+    grown, near = [exponents(one) for one in lowest], exponents(valleys(cells, least, 1))
     smaller = {budget: one for budget, one in valley.items() if budget < largest}
     exponent, factor = power_law(list(smaller), [one[0] for one in smaller.values()])
     told = {
@@ -333,14 +342,15 @@ def fitted(stored, n_drawn=400):
             for budget in valley
         ],
         "exponents": {
-            name: [exponents(valley)[i], *interval([one[i] for one in grown])]
-            for i, name in enumerate(("parameters", "tokens"))
+            name: [value, *interval([one[name] for one in grown])]
+            for name, value in exponents(valley).items()
         }
         | {
+            "three_points": [near["parameters"], *interval([one["parameters"] for one in nearer])],
             "of_law": [
                 best["b"] / (best["a"] + best["b"]),
                 *interval([one["b"] / (one["a"] + one["b"]) for one in laws]),
-            ]
+            ],
         },
         "held_out": {
             "budget": largest,
@@ -374,20 +384,41 @@ def shortened(value):
     return float(f"{value:.5g}") if isinstance(value, float) else value
 
 
-def named(table, measure, **key):
-    """Return a row that stands in a table under its key."""
-    values = (f"{value:g}" if isinstance(value, float) else str(value) for value in key.values())
-    row = Row(partial(measure, *key.values()), (table, key))
+def named(table, measure, reads=False, **key):
+    """Return a row that stands in a table under its key, with the key."""
+    values = (written(value) for value in key.values())
+    row = Row(partial(keyed, measure, key), (table, key), reads=reads)
     return {", ".join((table, *values)): row}
 
 
-def of_seeds(seeds):
+def written(value):
+    """Return a value as the name of a row has it: a budget in thousands of millions."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    return f"{value // 10**9}e9" if value in SIZES else str(value)
+
+
+def keyed(measure, key, *stored):
+    return key | measure(*key.values(), *stored)
+
+
+def of_seed(seed):
     """Return the rows of all budgets and sizes."""
     found = {}
-    for seed in seeds:
-        for budget, widths in SIZES.items():
-            for d_model in widths:
-                found |= named("isoflop", of_budget, budget=budget, d_model=d_model, seed=seed)
+    for budget, widths in SIZES.items():
+        for d_model in widths:
+            found |= named("isoflop", of_budget, budget=budget, d_model=d_model, seed=seed)
+    return found
+
+
+def of_widths(seed):
+    """Return the rows of all widths; at the base width the parametrisations are the same."""
+    found = {}
+    for name in ("standard", "mup"):
+        for d_model in WIDTHS[1:] if name == "mup" else WIDTHS:
+            for rate in WIDTH_RATES:
+                key = {"name": name, "d_model": d_model, "rate": rate, "seed": seed}
+                found |= named("widths", of_width, **key)
     return found
 
 
@@ -397,7 +428,7 @@ def rows():
     for budget, d_model in CHECKED:
         for factor in FACTORS:
             found |= named("checked", of_factor, budget=budget, d_model=d_model, factor=factor)
-    found |= of_seeds(SEEDS[:1])
+    found |= of_seed(SEEDS[0])
     found["step_ms"] = Row(step_times, ("step_ms",))
     for optimizer in ("adamw", "muon"):
         for rate in MUON_RATES:
@@ -405,19 +436,10 @@ def rows():
     for seed in SEEDS:
         for optimizer, steps in MUON_RUNS:
             key = {"optimizer": optimizer, "steps": steps, "seed": seed}
-            name = ", ".join(map(str, ("muon", *key.values())))
-            measure = partial(of_optimizer, *key.values())
-            found[name] = Row(measure, ("muon", key), reads=True)
-    for seed in WIDTH_SEEDS:
-        for name in ("standard", "mup"):
-            for d_model in WIDTHS:
-                # At the base width both are the same.
-                if name == "mup" and d_model == BASE:
-                    continue
-                for rate in WIDTH_RATES:
-                    key = {"name": name, "d_model": d_model, "rate": rate, "seed": seed}
-                    found |= named("widths", of_width, **key)
-    found |= of_seeds(SEEDS[1:])
+            found |= named("muon", of_optimizer, reads=True, **key)
+    for seed in SEEDS:
+        found |= of_widths(seed) if seed in WIDTH_SEEDS else {}
+        found |= of_seed(seed) if seed != SEEDS[0] else {}
     parts = ("fit", "minima", "exponents", "held_out")
     return found | {"fit": Row(fitted, *((name,) for name in parts), reads=True)}
 

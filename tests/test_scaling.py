@@ -95,6 +95,9 @@ def test_mup_is_the_standard_parametrisation_at_the_base_width():
     """Table 8 of Yang et al. (2022): at other widths logits and the steps of hidden matrices shrink."""
     (one, by_one), (mup, by_mup) = (scaling.new_model(scaling.BASE, 3, m) for m in (False, True))
     assert by_one == by_mup == 1 and one.embedding.scale == mup.embedding.scale
+    for model in (one, mup):
+        std = model.embedding.tokens.weight.std().item()
+        assert std == pytest.approx(scaling.BASE**-0.5, rel=0.1)
     rms = {}
     for d_model in (scaling.BASE, 16 * scaling.BASE):
         for is_mup in (False, True):
@@ -108,6 +111,21 @@ def test_mup_is_the_standard_parametrisation_at_the_base_width():
     assert rms[wide, False] == pytest.approx(rms[base, False], rel=0.5)
     # The embedding, which is also the output, is random at first: the sum grows like a root.
     assert rms[wide, True] == pytest.approx(rms[base, True] / math.sqrt(16), rel=0.5)
+
+
+@pytest.mark.parametrize("is_mup", (False, True))
+def test_only_the_hidden_matrices_take_shorter_steps_in_mup(is_mup, monkeypatch):
+    """The first step of Adam moves each weight that has a gradient by the learning rate."""
+    ids = torch.randint(96, (200, scaling.CONTEXT + 1), generator=torch.Generator().manual_seed(0))
+    monkeypatch.setattr(scaling, "excerpts", lambda part: ids)
+    d_model, rate, warmup = 4 * scaling.BASE, 0.01, 1
+    before = scaling.new_model(d_model, 5, is_mup)[0].state_dict()
+    after, *_ = next(scaling.training(d_model, 10 * warmup, rate, 5, mup=is_mup))
+    moved = {name: (after.state_dict()[name] - before[name]).abs().max() for name in before}
+    for name, most in moved.items():
+        is_hidden = before[name].ndim == 2 and not name.startswith(("embedding", "output"))
+        expected = rate / 4 if is_hidden and is_mup else rate
+        assert most.item() == pytest.approx(expected, rel=0.02)
 
 
 def test_nothing_is_read_twice_and_each_size_spends_its_budget():
@@ -130,6 +148,26 @@ def test_the_rate_of_the_rule_was_checked_and_the_rates_of_the_optimisers_lie_in
         best = scaling.best_rate(STORED, optimizer)
         assert scaling.MUON_RATES[0] < best < scaling.MUON_RATES[-1]
         assert all(row["rate"] == best for row in STORED["muon"] if row["optimizer"] == optimizer)
+
+
+def test_the_fit_is_that_of_the_stored_rows():
+    """The values, which no draw touches, and that the law of the smaller budgets has not seen the largest."""
+    again = scaling.fitted(STORED, n_drawn=2)
+    for name in ("E", "A", "a", "B", "b"):
+        assert again[0][name][0] == pytest.approx(STORED["fit"][name][0], rel=1e-3)
+    for one, stored in zip(again[1], STORED["minima"], strict=True):
+        assert one["parameters"][0] == pytest.approx(stored["parameters"][0], rel=1e-3)
+        low, high = stored["parameters"][1:]
+        assert low <= stored["parameters"][0] <= high
+    for name, (value, low, high) in STORED["exponents"].items():
+        assert low <= value <= high and again[2][name][0] == pytest.approx(value, rel=1e-3)
+    smaller = [row for row in STORED["isoflop"] if row["budget"] < max(scaling.SIZES)]
+    ahead = scaling.law_of(scaling.means(smaller))
+    for row in STORED["held_out"]["rows"]:
+        steps = scaling.steps_of(STORED["held_out"]["budget"], row["d_model"])
+        n_tokens = steps * scaling.BATCH * scaling.CONTEXT
+        predicted = law(scaling.size(row["d_model"]), n_tokens, **ahead)
+        assert predicted == pytest.approx(row["predicted"][0], abs=1e-3)
 
 
 @pytest.mark.slow
