@@ -285,7 +285,9 @@ def valleys(cells, losses, beside=4):
     for budget in SIZES:
         here = [i for i, cell in enumerate(cells) if cell["budget"] == budget]
         best = min(range(len(here)), key=lambda i: losses[here[i]])
-        here = here[max(0, best - beside) : best + beside + 1]
+        # Three sizes at least, even if the best is the smallest or the largest.
+        first = max(0, min(best - beside, len(here) - 3))
+        here = here[first : max(best + beside + 1, 3)]
         size, loss = parabola_minimum(
             [cells[i]["parameters"] for i in here], [losses[i] for i in here]
         )
