@@ -464,6 +464,6 @@ EXPERIMENT = Experiment(
     "What does a given number of operations buy: parameters, text, or another optimiser?",
     RESULTS,
     rows,
-    minutes=40,
+    minutes=35,
     constants=constants,
 )
