@@ -22,6 +22,7 @@ more of the machine
 `attn_course.interpret`         what a model has inside while it reads, and parts of it exchanged
 `attn_course.answering`         a verifier, and the losses that teach a model to answer
 `attn_course.scaling`           what a training costs, and the curves through its losses
+`attn_course.serving`           what a token costs; a cache in pages, weights of few bits
 `attn_course.low_rank`          LoRA: what a pretrained model learns beside its own weights
 `attn_course.speculative`       a quick model proposes, a slow one decides
 `attn_course.streaming`         attention to the last tokens and to the first

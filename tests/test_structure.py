@@ -102,6 +102,7 @@ MAY_IMPORT = {
     "attn_course.minilm": {"attn.pretrained", "attn_course.smollm2"},
     "attn_course.position_schemes": {"attn.positions"},
     "attn_course.low_rank": {"attn._checks"},
+    "attn_course.serving": {"attn._checks", "attn.layers", "attn.transformer"},
     "attn_course.interpret": set(),
     "attn_course.contrasts": set(),
     "attn_course.miniatures": {"attn.attention", "attn.layers"},

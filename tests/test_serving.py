@@ -1,0 +1,252 @@
+"""What chapter 16 counts, keeps in pages and rounds, against what PyTorch counts and plain caches keep."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+from attn.experts import MixtureOfExperts
+from attn.transformer import DecoderOnly, TransformerConfig, quantised
+from attn_course.serving import (
+    PagedCache,
+    dequantise,
+    matrix_numbers,
+    prefill_and_decode,
+    quantise,
+    read_on,
+    roofline,
+)
+from benchmarks.gpu import SMOLLM2
+from tests.core.helpers import random as normal
+from tests.core.helpers import refuses
+
+CONFIGS = {
+    "paper": TransformerConfig(
+        vocab_size=50, d_model=16, n_heads=4, n_layers=3, d_ff=24, bias=False
+    ),
+    "llama": replace(
+        SMOLLM2, vocab_size=30, d_model=24, n_heads=6, n_kv_heads=2, n_layers=2, d_ff=40
+    ),
+}
+
+
+@pytest.fixture(params=CONFIGS)
+def model(request):
+    torch.manual_seed(3)
+    return DecoderOnly(CONFIGS[request.param]).eval()
+
+
+# The counts.
+
+
+def counted(function):
+    """Return the operations that PyTorch itself counts."""
+    with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH), torch.no_grad():
+        function()
+    return counter.get_total_flops()
+
+
+@pytest.mark.parametrize("batch, context", [(1, 1), (3, 7)])
+def test_a_step_takes_the_operations_that_pytorch_counts(model, batch, context):
+    cache = model.new_cache()
+    ids = torch.arange(context).expand(batch, -1)
+    if context > 1:
+        with torch.no_grad():
+            model(ids[:, :-1], cache=cache)
+    decode = prefill_and_decode(model.config, batch, context)[1]
+    assert decode.flops == counted(lambda: model(ids[:, -1:], cache=cache))
+
+
+def test_reading_takes_the_operations_of_writing_the_same_tokens_one_by_one(model):
+    prefill, last = prefill_and_decode(model.config, 2, 9)
+    steps = [prefill_and_decode(model.config, 2, n)[1] for n in range(1, 10)]
+    assert prefill.flops == sum(step.flops for step in steps)
+    assert prefill.bytes == last.bytes < sum(step.bytes for step in steps) / 8
+
+
+def test_the_bytes_are_those_of_the_matrices_and_of_the_cache(model):
+    matrices = sum(p.numel() for p in model.parameters() if p.dim() == 2)
+    assert matrix_numbers(model.config) == matrices
+    cache = model.new_cache()
+    with torch.no_grad():
+        model(torch.arange(7).expand(3, -1), cache=cache)
+    assert prefill_and_decode(model.config, 3, 7)[1].bytes == 4 * matrices + cache.nbytes
+    found = prefill_and_decode(model.config, 3, 7, weight_bits=4, cache_bits=8)[1].bytes
+    assert found == matrices / 2 + cache.nbytes / 4
+
+
+def test_the_roof_is_the_lower_of_both_limits():
+    intensities = np.array([0.1, 2.0, 5.0, 9.0])
+    assert roofline(intensities, 10.0, 2.0).tolist() == pytest.approx([0.2, 4.0, 10.0, 10.0])
+
+
+def test_a_model_of_experts_or_nothing_to_read_is_refused():
+    config = TransformerConfig(8, d_model=8, n_heads=2, experts=MixtureOfExperts(4, 2, 8))
+    with refuses(
+        "config: expected attention and one feed-forward network in each layer, "
+        "got mixers or experts"
+    ):
+        prefill_and_decode(config, 1, 4)
+    config = CONFIGS["paper"]
+    with refuses("batch: expected at least 1, got 0"):
+        prefill_and_decode(config, 0, 4)
+    with refuses("context: expected at least 1, got 0"):
+        prefill_and_decode(config, 1, 0)
+
+
+# Rounding.
+
+
+@pytest.mark.parametrize("bits", [8, 4, 2])
+@pytest.mark.parametrize("group", [None, 16, 4])
+def test_no_weight_moves_by_more_than_half_a_step_of_its_group(bits, group):
+    weights = normal(5, 32) * torch.logspace(-3, 3, 5)[:, None]
+    steps, scales = quantise(weights, bits, group)
+    size = group or 32
+    groups = weights.view(5, 32 // size, size)
+    step = groups.abs().amax(dim=-1) / (2 ** (bits - 1) - 1)
+    moved = (dequantise(steps, scales) - weights).view_as(groups).abs().amax(dim=-1)
+    assert (moved <= 0.5001 * step).all()
+    # The largest of a group stays where it is, and uses the last step.
+    assert (steps.view_as(groups).abs().amax(dim=-1) == 2 ** (bits - 1) - 1).all()
+    assert len(steps.unique()) <= 2**bits - 1
+
+
+def test_eight_bits_by_rows_are_those_of_the_package():
+    weights = normal(6, 10, dtype=torch.float32)
+    weights[2] = 0
+    theirs = quantised.quantise({"weight": weights})
+    steps, scales = quantise(weights, 8)
+    assert torch.equal(steps, theirs["weight"])
+    assert torch.equal(scales[:, 0], theirs["weight.scale"])
+    assert torch.equal(dequantise(steps, scales), quantised.dequantise(theirs)["weight"])
+
+
+def test_bits_and_groups_that_do_not_exist_are_refused():
+    with refuses("bits: expected a whole number from 2 to 8, got 1"):
+        quantise(torch.ones(4), 1)
+    with refuses("group: expected a divisor of the 10 columns, got 4"):
+        quantise(torch.ones(10), 4, 4)
+
+
+# Pages.
+
+
+def paged(model, n_pages=40, page_size=4):
+    config = model.config
+    d_k = config.d_model // config.n_heads
+    return PagedCache(n_pages, page_size, config.n_layers, config.n_kv_heads or config.n_heads, d_k)
+
+
+class Plain:
+    """The same service without pages: a cache of its own for each request."""
+
+    def __init__(self, model):
+        self.model, self.caches = model, {}
+
+    @torch.no_grad()
+    def read_on(self, request, ids):
+        cache = self.caches.setdefault(request, self.model.new_cache())
+        return self.model(torch.tensor([ids]), cache=cache)[0][0, -1]
+
+    def read(self, request):
+        layers = self.caches[request].self_attention
+        return torch.stack(
+            [torch.stack([getattr(x, name)[0] for x in layers]) for name in ("key", "value")]
+        )
+
+
+def test_pages_give_what_plain_caches_give(model):
+    """Four requests in turns, two with the same beginning and one forked, on pages used before."""
+    cache, plain, generator = paged(model), Plain(model), torch.Generator().manual_seed(1)
+
+    def ids(n):
+        return torch.randint(30, (n,), generator=generator).tolist()
+
+    def step(request, new):
+        torch.testing.assert_close(
+            read_on(model, cache, request, new), plain.read_on(request, new), atol=1e-5, rtol=1e-5
+        )
+
+    beginning = ids(10)
+    step("gone", ids(9))
+    cache.finish("gone")
+    step("a", [*beginning, *ids(3)])
+    step("b", ids(5))
+    step("c", [*beginning, *ids(6)])
+    assert cache.tables["c"][:2] == cache.tables["a"][:2]
+    cache.fork("a", "d")
+    plain.caches["d"] = model.new_cache()
+    plain.read_on("d", cache.ids["a"])
+    for _ in range(6):
+        for request in "abcd":
+            step(request, ids(1))
+    for request in "abcd":
+        torch.testing.assert_close(cache.read(request), plain.read(request), atol=1e-5, rtol=1e-5)
+    # 19, 11, 22 and 19 tokens; c shares two pages with a, and so does d, the third begun alike.
+    assert [len(cache.ids[request]) for request in "abcd"] == [19, 11, 22, 19]
+    assert cache.n_used == 5 + 3 + (6 - 2) + (5 - 3)
+    for request in "abcd":
+        cache.finish(request)
+    assert cache.n_used == 0 and not cache.tables
+
+
+def numbers(ids):
+    """Return keys and values by which each token is known."""
+    return torch.tensor(ids, dtype=torch.float32).expand(2, 1, 1, -1)[..., None]
+
+
+def test_a_page_that_another_reads_is_copied_before_it_is_written_to():
+    cache = PagedCache(n_pages=4, page_size=4, n_layers=1, n_kv_heads=1, d_k=1)
+    cache.start("a", [1, 2, 3])
+    cache.append("a", [1, 2, 3], numbers([1, 2, 3]))
+    cache.fork("a", "b")
+    assert cache.n_used == 1
+    cache.append("b", [7], numbers([7]))
+    cache.append("a", [4, 5], numbers([4, 5]))
+    assert cache.read("a")[0].flatten().tolist() == [1, 2, 3, 4, 5]
+    assert cache.read("b")[0].flatten().tolist() == [1, 2, 3, 7]
+    assert cache.n_used == 3
+
+
+def test_only_the_same_tokens_after_the_same_beginning_are_shared():
+    cache = PagedCache(n_pages=9, page_size=2, n_layers=1, n_kv_heads=1, d_k=1)
+    cache.start("a", [1, 2, 3, 4])
+    cache.append("a", [1, 2, 3, 4], numbers([1, 2, 3, 4]))
+    assert cache.start("other beginning", [9, 2, 3, 4, 5]) == 0
+    assert cache.start("one page", [1, 2, 3, 9, 5]) == 2
+    # The last token is read again, since its logits are wanted.
+    assert cache.start("the same", [1, 2, 3, 4]) == 2
+    assert cache.start("longer", [1, 2, 3, 4, 5]) == 4
+    # The page of a request that begins otherwise holds the same tokens, and other keys.
+    cache.start("b", [9, 9, 3, 4])
+    cache.append("b", [9, 9, 3, 4], numbers([9, 9, 3, 4]))
+    assert cache.start("like b", [9, 9, 3, 4, 5]) == 4
+    assert cache.tables["like b"] == cache.tables["b"]
+    for request in ("a", "one page", "the same", "longer"):
+        cache.finish(request)
+    assert cache.start("later", [1, 2, 3, 4, 5]) == 0
+
+
+def test_a_cache_that_is_full_says_so_and_keeps_nothing(model):
+    cache = paged(model, n_pages=3)
+    read_on(model, cache, "a", [1, 2, 3, 4, 5])
+    with refuses("n_pages: expected 2 free pages, got 1"):
+        read_on(model, cache, "b", [6, 7, 8, 9, 1])
+    assert [*cache.tables] == ["a"] and cache.n_used == 2
+    before = cache.read("a").clone()
+    with refuses("n_pages: expected 2 free pages, got 1"):
+        read_on(model, cache, "a", [1] * 8)
+    assert torch.equal(cache.read("a"), before)
+    with refuses("request: expected one that was started, got 'b'"):
+        cache.read("b")
+    with refuses("request: expected a new one, got 'a'"):
+        cache.start("a", [1])
+    shape = (*cache.pages.shape[1:4], 2, cache.pages.shape[-1])
+    with refuses(f"key_value: expected shape {shape}, got shape (2, 1)"):
+        cache.append("a", [1, 2], torch.zeros(2, 1))
+    with refuses("ids: expected at least one token, got none"):
+        read_on(model, cache, "a", [])
