@@ -259,13 +259,14 @@ class PagedCache:
         self.page_size, self.pages = page_size, torch.zeros(shape)
         self.tables: dict[Hashable, list[int]] = {}
         self.ids: dict[Hashable, list[int]] = {}
+        self._free = [*reversed(range(n_pages))]
         # How many requests read each page, and the full pages by all tokens up to their end.
         self._readers, self._full = [0] * n_pages, {}
 
     @property
     def n_used(self) -> int:
         """Number of pages that somebody reads."""
-        return sum(n > 0 for n in self._readers)
+        return len(self._readers) - len(self._free)
 
     def start(self, request: Hashable, ids: Sequence[int]) -> int:
         """Open a request, and return how many tokens of its prompt are in the cache already.
@@ -299,15 +300,14 @@ class PagedCache:
             raise argument_error("key_value", f"shape {wanted}", f"shape {tuple(key_value.shape)}")
         shared = len(known) % self.page_size > 0 and self._readers[table[-1]] > 1
         missing = -(-(len(known) + len(ids)) // self.page_size) - len(table) + shared
-        free = [page for page, n in enumerate(self._readers) if n == 0][:missing]
-        if len(ids) and len(free) < missing:
-            raise argument_error("n_pages", f"{missing} free pages", len(free))
+        if len(ids) and len(self._free) < missing:
+            raise argument_error("n_pages", f"{missing} free pages", len(self._free))
         for i, token in enumerate(ids):
             place = len(known) % self.page_size
             if place == 0:
-                table.append(self._taken(free))
+                table.append(self._taken())
             elif self._readers[table[-1]] > 1:
-                copied = self._taken(free)
+                copied = self._taken()
                 self.pages[copied] = self.pages[table[-1]]
                 self._readers[table[-1]] -= 1
                 table[-1] = copied
@@ -333,6 +333,8 @@ class PagedCache:
         """Close a request. Pages that nobody else reads are free again."""
         for page in self._of(request):
             self._readers[page] -= 1
+            if self._readers[page] == 0:
+                self._free.append(page)
         del self.tables[request], self.ids[request]
         self._full = {ids: page for ids, page in self._full.items() if self._readers[page]}
 
@@ -341,9 +343,9 @@ class PagedCache:
             raise argument_error("request", "one that was started", repr(request))
         return self.tables[request]
 
-    def _taken(self, free: list[int]) -> int:
+    def _taken(self) -> int:
         """Return a free page, which has a reader from now on."""
-        page = free.pop(0)
+        page = self._free.pop()
         self._readers[page] = 1
         return page
 

@@ -1,0 +1,128 @@
+"""Attention by tiles as a Triton kernel: what FlashAttention does, in fifty lines.
+
+Triton is a language for kernels of GPUs that is written as Python. Where PyTorch finds a GPU, the
+kernel is compiled for it; elsewhere it runs in Triton's interpreter, one program after another, with
+NumPy. This module alone needs Triton, which the course does not bring: `make test-kernel` puts it
+into ``build/triton`` (Linux, 1 GB), where ``PYTHONPATH`` finds it.
+"""
+
+import math
+import os
+
+import torch
+from torch import Tensor
+
+if not torch.cuda.is_available():
+    # Triton reads the variable when it is imported and when a kernel is defined.
+    os.environ.setdefault("TRITON_INTERPRET", "1")
+
+import triton
+from triton import language as tl
+
+from attn._checks import argument_error
+
+
+@triton.jit
+def attention_kernel(
+    query, key, value, output,
+    tgt_len, src_len, scale,
+    D_K: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, IS_CAUSAL: tl.constexpr,
+):  # fmt: skip
+    """Compute `ROWS` rows of the output of one head; each program does that for other rows."""
+    head, first = tl.program_id(1), tl.program_id(0) * ROWS
+    row, place = first + tl.arange(0, ROWS), tl.arange(0, D_K)
+    here = (head * tgt_len + row[:, None]) * D_K + place[None, :]
+    queries = tl.load(query + here, mask=row[:, None] < tgt_len, other=0.0)
+
+    peak = tl.full((ROWS,), float("-inf"), tl.float32)
+    total = tl.zeros((ROWS,), tl.float32)
+    mean = tl.zeros((ROWS, D_K), tl.float32)
+
+    # Row i may look at the keys up to i + ahead. No row of this tile sees those from `stop` on.
+    ahead = src_len - tgt_len
+    stop = tl.minimum(src_len, first + ROWS + ahead) if IS_CAUSAL else src_len
+    for start in range(0, stop, COLUMNS):
+        column = start + tl.arange(0, COLUMNS)
+        there = (head * src_len + column[:, None]) * D_K + place[None, :]
+        keys = tl.load(key + there, mask=column[:, None] < src_len, other=0.0)
+        values = tl.load(value + there, mask=column[:, None] < src_len, other=0.0)
+
+        scores = tl.dot(queries, tl.trans(keys), input_precision="ieee") * scale
+        seen = column[None, :] < src_len
+        if IS_CAUSAL:
+            seen = seen & (column[None, :] <= row[:, None] + ahead)
+        scores = tl.where(seen, scores, float("-inf"))
+
+        new_peak = tl.maximum(peak, tl.max(scores, axis=1))
+        shrink = tl.exp2(peak - new_peak)
+        weights = tl.exp2(scores - new_peak[:, None])
+        total = total * shrink + tl.sum(weights, axis=1)
+        mean = mean * shrink[:, None] + tl.dot(weights, values, input_precision="ieee")
+        peak = new_peak
+
+    tl.store(output + here, mean / total[:, None], mask=row[:, None] < tgt_len)
+
+
+def attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *,
+    is_causal: bool = False,
+    rows: int = 32,
+    columns: int = 32,
+) -> Tensor:
+    """Compute scaled dot-product attention with `attention_kernel`.
+
+    Parameters
+    ----------
+    query : Tensor of float32, shape (..., tgt_len, d_k)
+    key, value : Tensor of float32, shape (..., src_len, d_k)
+        `d_k` is a power of two from 16 on, as tensor cores want it.
+    is_causal : bool, default False
+        Whether a query sees no key behind its own place. The last query stands at the last key, as in
+        `attn.attention.scaled_dot_product_attention`.
+    rows, columns : int, default 32
+        Size of a tile of scores, powers of two from 16 on.
+
+    Returns
+    -------
+    Tensor, shape (..., tgt_len, d_k)
+
+    Raises
+    ------
+    ValueError
+        If shapes or sizes are others, or queries outnumber the keys in causal attention.
+
+    References
+    ----------
+    Dao (2023), FlashAttention-2, algorithm 1. Tillet, Kung and Cox (2019), Triton.
+
+    Examples
+    --------
+    >>> x = torch.ones(2, 5, 16)
+    >>> attention(x, x, x, is_causal=True).shape
+    torch.Size([2, 5, 16])
+    """
+    *batch, tgt_len, d_k = query.shape
+    src_len = key.shape[-2]
+    for name, tensor in {"query": query, "key": key, "value": value}.items():
+        shape = (*batch, tgt_len if name == "query" else src_len, d_k)
+        if tensor.shape != shape or tensor.dtype != torch.float32:
+            wanted, got = f"float32 of shape {shape}", f"{tensor.dtype} of {tuple(tensor.shape)}"
+            raise argument_error(name, wanted, got)
+    for name, size in {"d_k": d_k, "rows": rows, "columns": columns}.items():
+        if size < 16 or size & (size - 1):
+            raise argument_error(name, "a power of two, at least 16", size)
+    if not src_len or is_causal and tgt_len > src_len:
+        raise argument_error("key", f"at least {max(tgt_len, 1)} keys", src_len)
+    output = torch.empty_like(query, memory_format=torch.contiguous_format)
+    # exp2 is what a GPU computes; the scale changes the base from e to 2.
+    scale = math.log2(math.e) / math.sqrt(d_k)
+    grid = (triton.cdiv(tgt_len, rows), math.prod(batch))
+    if all(grid):
+        attention_kernel[grid](
+            query.contiguous(), key.contiguous(), value.contiguous(), output,
+            tgt_len, src_len, scale, d_k, rows, columns, is_causal,
+        )  # fmt: skip
+    return output
