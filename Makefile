@@ -191,6 +191,11 @@ test-engines: .venv/full.stamp book ## Test the site in Firefox and WebKit (minu
 	@$(BIN)/python -m tests.machine firefox webkit
 	@$(BIN)/python -m pytest tests/test_site/test_engines.py -m engines -p no:nbval -n 2 --dist worksteal
 
+.PHONY: test-kernel
+test-kernel: .venv/full.stamp ## Test the Triton kernel of chapter 16 in its interpreter (Linux; fetches 1 GB, once)
+	@$(BIN)/python -m tests.machine triton
+	@$(BIN)/python -m pytest tests/test_serving.py -k kernel -p no:nbval
+
 .PHONY: mutation
 mutation: .venv/full.stamp ## Check that a test notices each small fault in attn (an hour; MODULES=masks, SAMPLE=10: minutes)
 	@$(BIN)/python tests/mutation $(MODULES) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(PROCESSES),--processes $(PROCESSES))

@@ -56,8 +56,7 @@ def roofline(intensity, peak, bandwidth):
 
     References
     ----------
-    Williams, Waterman and Patterson (2009), Roofline: An Insightful Visual Performance Model,
-    section 3.
+    Williams, Waterman and Patterson (2009), Roofline: An Insightful Visual Performance Model.
 
     Examples
     --------
@@ -177,7 +176,7 @@ def quantise(weights: Tensor, bits: int, group: int | None = None) -> tuple[Tens
 
     References
     ----------
-    Dettmers and Zettlemoyer (2023), The Case for 4-bit Precision, section 2.
+    Dettmers and Zettlemoyer (2023), The Case for 4-bit Precision.
 
     Examples
     --------

@@ -51,6 +51,8 @@ QUIET = [
     "--disable-sync",
 ]
 PINNED = VENDOR / "headless-chromium" / "chromium"
+# Beside the environment, where PyTorch does not find it: it expects another version.
+TRITON = ROOT / "build" / "triton"
 
 
 class Missing(Exception):
@@ -205,6 +207,13 @@ def webkit():
     raise Missing("no WebKit: apt install webkit2gtk-driver xvfb")
 
 
+def triton():
+    """Return the folder that holds Triton and its interpreter, for the path of Python."""
+    if (TRITON / "triton").exists():
+        return TRITON
+    raise NotGiven("no Triton: make test-kernel fetches it (Linux, 1 GB)")
+
+
 def smollm2():
     """Return the path of the file with SmolLM2; a test downloads nothing."""
     return _published("smollm2")
@@ -258,6 +267,7 @@ PARTS = {
     "editions": editions,
     "firefox": firefox,
     "webkit": webkit,
+    "triton": triton,
 }
 
 
@@ -288,6 +298,13 @@ def install_browser():
             (folder / name).chmod(0o755)
         (folder / "fonts.conf").write_text(_FONTS, encoding="utf-8")
         folder.rename(PINNED.parent)
+
+
+def install_triton():
+    """Install the pinned Triton into a folder of its own."""
+    pip = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+    if not _runs([*pip, "--no-deps", "--target", TRITON, "triton==3.9.0"]):
+        shutil.rmtree(TRITON, ignore_errors=True)
 
 
 _UNPACK = """
@@ -354,6 +371,7 @@ INSTALL = {
     "hub": lambda: _runs(["make", "-C", str(ROOT), "hub"]),
     "firefox": lambda: install_package("firefox-esr"),
     "webkit": lambda: install_package("webkit2gtk-driver", "xvfb"),
+    "triton": install_triton,
 }
 
 
