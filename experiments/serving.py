@@ -12,6 +12,7 @@ from functools import lru_cache, partial
 import torch
 from torch.nn import functional as F
 
+from attn.transformer import DecoderOnly
 from attn_course import minilm
 from attn_course.readings import readings
 from attn_course.serving import PagedCache, dequantise, prefill_and_decode, quantise
@@ -101,7 +102,8 @@ OUTLIER = 16
 
 def matrices(model):
     """Return the matrices of the layers by their names; the embeddings are left as they are."""
-    found = model.stack.layers.named_parameters()
+    stack = model.stack if isinstance(model, DecoderOnly) else model.encoder
+    found = stack.layers.named_parameters()
     return {name: parameter for name, parameter in found if parameter.dim() == 2}
 
 

@@ -1,5 +1,11 @@
 """What chapter 16 counts, keeps in pages and rounds, against what PyTorch counts and plain caches keep."""
 
+import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
 from dataclasses import replace
 
 import numpy as np
@@ -20,9 +26,13 @@ from attn_course.serving import (
     roofline,
 )
 from benchmarks.gpu import SMOLLM2
+from experiments import serving as bench
+from experiments.runner import read
 from tests.core.helpers import random as normal
 from tests.core.helpers import refuses
 
+ROOT = bench.DATA.parents[1]
+STORED = read(bench.RESULTS)
 CONFIGS = {
     "paper": TransformerConfig(
         vocab_size=50, d_model=16, n_heads=4, n_layers=3, d_ff=24, bias=False
@@ -250,3 +260,90 @@ def test_a_cache_that_is_full_says_so_and_keeps_nothing(model):
         cache.append("a", [1, 2], torch.zeros(2, 1))
     with refuses("ids: expected at least one token, got none"):
         read_on(model, cache, "a", [])
+
+
+# What is stored.
+
+
+@pytest.mark.parametrize(
+    "mix, size, shares", [("nothing in common", 16, False), ("a common beginning", 16, True)]
+)
+def test_a_busy_service_keeps_the_tokens_that_are_stored(mix, size, shares):
+    row = STORED["pages"][mix][f"pages of {size}" + (", shared" if shares else "")]["0"]
+    assert bench.pages(0, bench.MIXES[mix], size, shares) == row
+
+
+def test_the_work_of_the_stored_speeds_is_that_of_the_model():
+    read_at_once = {n: prefill_and_decode(SMOLLM2, 1, int(n))[0] for n in STORED["prefill"]}
+    written = {b: prefill_and_decode(SMOLLM2, int(b), bench.CONTEXT)[1] for b in STORED["decode"]}
+    for name, counted_anew in {"prefill": read_at_once, "decode": written}.items():
+        for n, work in counted_anew.items():
+            assert (work.flops, work.bytes) == (STORED[name][n]["flops"], STORED[name][n]["bytes"])
+
+
+@pytest.mark.slow
+def test_rounding_costs_what_is_stored(needed):
+    needed("smollm2")
+    for outlier, model in enumerate(("as it is", "an outlier")):
+        stored = STORED["bits"][model]["4 bits, 32"]
+        found = bench.rounding(bool(outlier), 4, 32, n_texts=2)
+        assert found["tokens"] == stored["tokens"][:2]
+        assert found["losses"] == pytest.approx(stored["losses"][:2], rel=1e-3)
+        assert found["weights"] == pytest.approx(stored["weights"], abs=2e-4)
+
+
+def test_an_outlier_that_its_norm_undoes_changes_nothing():
+    torch.manual_seed(0)
+    model, ids = DecoderOnly(CONFIGS["llama"]).eval(), torch.arange(9)[None]
+    other = bench.with_an_outlier(model)
+    assert not torch.equal(
+        *(m.stack.layers[0].self_attention.q_proj.weight for m in (model, other))
+    )
+    torch.testing.assert_close(other(ids)[0], model(ids)[0], atol=1e-5, rtol=1e-5)
+
+
+def test_the_lines_that_the_laboratory_reads_are_those_of_the_kernel():
+    page = (ROOT / "notebooks/src/L16_size_and_speed.md").read_text(encoding="utf-8")
+    kernel = (ROOT / "experiments/kernels.py").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 2 * 4 and blocks[:4] == blocks[4:]
+    for block in blocks:
+        assert any(textwrap.indent(block, " " * depth) in kernel for depth in (4, 8)), block
+
+
+KERNEL = """
+import json, torch
+from experiments import serving
+from experiments.kernels import attention
+
+x, refused = torch.ones(3, 16), {}
+for name, call in {
+    "d_k": lambda: attention(*[torch.ones(3, 24)] * 3),
+    "key": lambda: attention(torch.ones(4, 16), x, x, is_causal=True),
+    "value": lambda: attention(x, x, x.double()),
+}.items():
+    try:
+        call()
+    except ValueError as error:
+        refused[name] = str(error)
+print(json.dumps([{name: serving.kernel(name) for name in serving.SHAPES}, refused]))
+"""
+
+
+def test_the_kernel_is_as_exact_as_pytorchs_own(needed):
+    """In a process of its own, since PyTorch would use any Triton that it finds."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join((str(ROOT), str(needed("triton")))),
+    }
+    command = [sys.executable, "-c", KERNEL]
+    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    found, refused = json.loads(done.stdout)
+    assert found.keys() == STORED["kernel"].keys()
+    for name, row in found.items():
+        assert row["kernel"] < 4 * STORED["kernel"][name]["torch"], name
+    assert refused == {
+        "d_k": "d_k: expected a power of two, at least 16, got 24",
+        "key": "key: expected at least 4 keys, got 3",
+        "value": "value: expected float32 of shape (3, 16), got torch.float64 of (3, 16)",
+    }
