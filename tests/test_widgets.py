@@ -39,9 +39,11 @@ from attn_course.widgets import (
     PositionExplorer,
     QuerySwing,
     Quiz,
+    RooflineExplorer,
     SamplingExplorer,
     SoftmaxPlayground,
     StateExplorer,
+    TileExplorer,
     TrainingReplay,
     TransformerMicroscope,
     TranslationRibbons,
@@ -70,9 +72,11 @@ from attn_course.widgets import (
     query_swing,
     quiz,
     ribbons,
+    roofline_explorer,
     sampling_explorer,
     softmax_playground,
     state_explorer,
+    tile_explorer,
     training_replay,
     transformer_microscope,
     two_heads,
@@ -96,6 +100,8 @@ PYTHON_TEXTS = {
     "live_machine": live_machine,
     "live_translator": live_translator,
     "ribbons": ribbons,
+    "roofline_explorer": roofline_explorer,
+    "tile_explorer": tile_explorer,
     "training_replay": training_replay,
     "transformer_microscope": transformer_microscope,
     "word_guesser": word_guesser,
@@ -283,6 +289,8 @@ def test_the_javascript_is_small():
         "pair_widgets": 6_500,
         "patch_widgets": 6_500,
         "position_widgets": 9_500,
+        # Two figures: the roof of a machine, and a softmax by tiles.
+        "speed_widgets": 12_500,
         "swing_widgets": 9_500,
         "state_widgets": 9_500,
         "training_widgets": 9_000,
@@ -303,7 +311,7 @@ def test_the_javascript_is_small():
         assert len(gzip.compress(_source.classic_bundle(name).encode())) < limits[name]
     css = _source.stylesheet()
     # It comes after the first paint, and once for all pages.
-    assert len(gzip.compress(css.encode())) < 20_300
+    assert len(gzip.compress(css.encode())) < 21_200
     # A rule that is not closed takes all that follow it along.
     assert css.count("{") == css.count("}")
 
@@ -461,6 +469,10 @@ MAKERS = {
         SimpleNamespace(source=["no"], target=["no", "<eos>"], cross=np.ones((1, 1, 2, 1))),
         **options,
     ),
+    "roofline_explorer": lambda **options: RooflineExplorer(
+        [("a", 1e9, 2, 8, 4)], [("b", 1e12, 1e10, 1e9, 2)], **options
+    ),
+    "tile_explorer": lambda **options: TileExplorer([1, 2, 4, 3], [4, 1, 2, 8], **options),
     "training_replay": lambda **options: TrainingReplay(
         {
             "steps": [0, 9],

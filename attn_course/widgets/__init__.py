@@ -19,7 +19,9 @@
 - `MovingPair`: two words that move, and their score under each method of telling positions
 - `PositionExplorer`: positions as clocks, and how alike two of them are
 - `QuerySwing`: a query that turns among the keys, and the weights that follow it
+- `RooflineExplorer`: what a token costs on a machine, in arithmetic and in bytes
 - `StateExplorer`: facts written into a memory, and what it recalls under each rule
+- `TileExplorer`: a softmax that reads its scores tile by tile
 - `TranslationRibbons`: a translation, and ribbons to the words that each of its words attended to
 - `TransformerMicroscope`: a sentence through the whole trained model, number by number
 - `HeadViewer`: every head of the trained model on a sentence, and what changes without it
@@ -49,9 +51,11 @@ from attn_course.widgets.position_explorer import PositionExplorer
 from attn_course.widgets.query_swing import QuerySwing
 from attn_course.widgets.quiz import Quiz, load_quiz
 from attn_course.widgets.ribbons import TranslationRibbons
+from attn_course.widgets.roofline_explorer import RooflineExplorer
 from attn_course.widgets.sampling_explorer import SamplingExplorer
 from attn_course.widgets.softmax_playground import SoftmaxPlayground
 from attn_course.widgets.state_explorer import StateExplorer
+from attn_course.widgets.tile_explorer import TileExplorer
 from attn_course.widgets.training_replay import TrainingReplay
 from attn_course.widgets.transformer_microscope import TransformerMicroscope
 from attn_course.widgets.two_heads import TwoHeads
@@ -78,9 +82,11 @@ __all__ = [
     "PositionExplorer",
     "QuerySwing",
     "Quiz",
+    "RooflineExplorer",
     "SamplingExplorer",
     "SoftmaxPlayground",
     "StateExplorer",
+    "TileExplorer",
     "TrainingReplay",
     "TransformerMicroscope",
     "TranslationRibbons",

@@ -34,6 +34,7 @@ BUNDLES = {
     "pair_widgets": ("moving_pair",),
     "patch_widgets": ("patch_asker",),
     "position_widgets": ("position_explorer",),
+    "speed_widgets": ("roofline_explorer", "tile_explorer"),
     "state_widgets": ("state_explorer",),
     "swing_widgets": ("query_swing",),
     "training_widgets": ("training_replay",),
