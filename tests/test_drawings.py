@@ -56,6 +56,7 @@ EVIDENCE = {
         '"the red house <to> la casa roja <eos>".split()',
         "everything 8",
     ],
+    "16_size_and_speed": ["np.array([1, 2, 4, 3])"],
 }
 
 

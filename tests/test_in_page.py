@@ -58,7 +58,7 @@ def _keep_how_numpy_prints():
 # Pages on which every cell needs PyTorch or a file that the page does not have.
 NOTHING_RUNS = {
     *("L13_what_attention_computes", "L14_equation_changed"),
-    *("L10_applications", "A2_documents"),
+    *("L10_applications", "L16_size_and_speed", "A2_documents"),
 }
 
 

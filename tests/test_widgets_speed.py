@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from attn.reference import softmax
+from attn.transformer import TransformerConfig
+from attn_course.serving import matrix_numbers, prefill_and_decode
 from attn_course.widgets import RooflineExplorer, TileExplorer
 from attn_course.widgets.roofline_explorer import BATCHES, BITS, CONTEXTS, counts, seconds
 from attn_course.widgets.tile_explorer import BASES, TILES, walk
@@ -53,6 +55,18 @@ def test_a_batch_shares_the_weights_and_nothing_else():
         assert many[1] - weights == 16 * (one[1] - weights)
         # Two numbers of two bytes in each layer, as wide as the keys, for each token.
         assert one[1] - weights == context * 32 * 1024 * 2 * 2
+
+
+@pytest.mark.parametrize("n_kv_heads", [None, 2, 1])
+def test_the_figure_counts_like_the_library(n_kv_heads):
+    config = TransformerConfig(
+        vocab_size=100, d_model=32, n_heads=4, n_layers=3, d_ff=64, n_kv_heads=n_kv_heads
+    )
+    row = ("", matrix_numbers(config), 3, 32, 8 * (n_kv_heads or 4))
+    for batch, context, bits in [(1, 7, 16), (5, 100, 4)]:
+        prefill, decode = counts(row, batch, context, bits)
+        assert prefill == prefill_and_decode(config, 1, context, bits, 16)[0]
+        assert decode == prefill_and_decode(config, batch, context, bits, 16)[1]
 
 
 def test_the_page_counts_what_python_counts(javascript):

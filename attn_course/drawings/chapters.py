@@ -44,7 +44,7 @@ class Here:
 # Their machine has no encoder.
 DECODER_ALONE = {
     *("06_masking", "12_language_model", "13_what_attention_computes", "14_equation_changed"),
-    "15_from_predicting_to_answering",
+    *("15_from_predicting_to_answering", "16_size_and_speed"),
 }
 
 _SPLIT = ("batch_size", "n_heads", "seq_len", "d_k")
@@ -198,5 +198,14 @@ CHAPTERS = {
         "Su ejemplo son una pregunta y su respuesta, con `tgt_len` = 8 tokens.",
         "This chapter leaves the machine alone: it changes what its writing is compared with, and lets the whole answer "
         "decide. Its example is a question with its answer, `tgt_len` = 8 tokens.",
+    ),
+    "16_size_and_speed": Here(
+        ("query", "key", "value", "scores", "weights", "mean", "feed_forward", "loop"),
+        {"tgt_len": 4},
+        {"weights": (1, "tgt_len")},
+        "Este capítulo tampoco toca la máquina: cuenta lo que calcula y lo que mueve, y cuánto cuesta hacerla mayor. En su "
+        "ejemplo de lápiz, una query reparte su atención entre `tgt_len` = 4 tokens.",
+        "This chapter leaves the machine alone as well: it counts what it computes and what it moves, and what it costs to make "
+        "it larger. In its example for a pencil one query shares its attention among `tgt_len` = 4 tokens.",
     ),
 }  # fmt: skip

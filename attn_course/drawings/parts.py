@@ -50,6 +50,7 @@ PAGES = {
         "es": "De predecir a responder",
         "en": "From predicting to answering",
     },
+    "16_size_and_speed": {"es": "Tamaño y velocidad", "en": "Size and speed"},
 }
 
 _TOKENS, _ATTENTION, _HEADS = "02_tokens_and_embeddings", "03_self_attention", "04_multi_head"

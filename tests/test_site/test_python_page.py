@@ -32,6 +32,7 @@ PAGES = {
     13: "13_what_attention_computes",
     14: "14_equation_changed",
     15: "15_from_predicting_to_answering",
+    16: "16_size_and_speed",
     "A1": "A1_errata",
 }
 SOFTMAX = (
