@@ -15,7 +15,7 @@ from tests.test_assignments.proofs import STUB, Answers
 
 ATTACK = "</pre><script>alert(1)</script><img src=x>"
 CORRECT = Answers("ps2").CORRECT
-SETS = [f"ps{number}" for number in range(1, 12)]
+SETS = [f"ps{number}" for number in range(1, 13)]
 
 
 def given(name):
