@@ -61,7 +61,7 @@ def test_what_separates_copies_from_independent_answers_is_what_the_page_says(mo
         independent += [found.get(frozenset(pair), 0) for pair in itertools.combinations(ways, 2)]
         for code in ways.values():
             copied += shares({"a": code, "b": disguised(code)}, handed_out, monkeypatch).values()
-    assert (len(independent), len(copied)) == (42, 36)
+    assert (len(independent), len(copied)) == (45, 39)
     assert (round(max(independent), 2), round(min(copied), 2)) == (INDEPENDENT, COPIED)
     assert INDEPENDENT + 0.1 < SHARED < COPIED - 0.1
 
