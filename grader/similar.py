@@ -26,7 +26,7 @@ LEAST = 100  # characters: a part of less code than this says nothing
 USUAL = 10  # students: a passage that more of them wrote is what everyone writes
 MOST_TEXT = 60_000  # characters that are compared
 MOST_PAIRS = 200
-# test_similar.py measures these on the right answers of twelve sets.
+# test_similar.py measures these on the right answers of thirteen sets.
 INDEPENDENT, COPIED = 0.3, 0.78
 
 

@@ -15,7 +15,7 @@ from tests.test_assignments.proofs import STUB, Answers
 
 ATTACK = "</pre><script>alert(1)</script><img src=x>"
 CORRECT = Answers("ps2").CORRECT
-SETS = [f"ps{number}" for number in range(1, 13)]
+SETS = [f"ps{number}" for number in range(1, 14)]
 
 
 def given(name):
@@ -61,7 +61,7 @@ def test_what_separates_copies_from_independent_answers_is_what_the_page_says(mo
         independent += [found.get(frozenset(pair), 0) for pair in itertools.combinations(ways, 2)]
         for code in ways.values():
             copied += shares({"a": code, "b": disguised(code)}, handed_out, monkeypatch).values()
-    assert (len(independent), len(copied)) == (45, 39)
+    assert (len(independent), len(copied)) == (48, 42)
     assert (round(max(independent), 2), round(min(copied), 2)) == (INDEPENDENT, COPIED)
     assert INDEPENDENT + 0.1 < SHARED < COPIED - 0.1
 

@@ -28,7 +28,7 @@ def test_no_name_stands_for_two_exercises_and_none_is_in_the_package():
     names = [task.exercise.id for name in SETS for task in problem_set(name).tasks]
     names += [name for ids in exercises().values() for name in ids]
     assert len(names) == len(set(names))
-    assert len(EXERCISES) == 60
+    assert len(EXERCISES) == 64
 
 
 def test_a_division_by_zero_is_not_called_a_mask_where_there_is_none():
