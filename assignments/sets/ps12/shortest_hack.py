@@ -121,6 +121,9 @@ MISTAKES = {
     "end_used_as_a_word": (_wrong(words=lambda words: _in_order([0, *words])),),
 }
 
+# Only a wrong right answer would need as many.
+N_DRAWS = 10_000
+
 TOLD = (
     "paid_whether_right_or_not",
     "not_the_shortest",
@@ -147,7 +150,7 @@ def cases(seed):
     def case(length, n_true, n_words, *, told=TOLD):
         # Each state is left for the next by two words at least, so that a hack has rivals.
         n_states = length + 1
-        while True:
+        for _ in range(N_DRAWS):
             move = (
                 rng.integers(n_states, size=(n_states, n_words))
                 % np.arange(1, n_states + 1)[:, None]
@@ -162,6 +165,9 @@ def cases(seed):
             others = (way(*case) for name in told for way in MISTAKES[name])
             if len(found) == length + 1 and not any(np.array_equal(found, o) for o in others):
                 return _named(*_renamed(*case[:2], rng), *case[2:])
+        raise ValueError(
+            f"shortest_hack: expected a hack of {length + 1} words in {N_DRAWS:,} draws"
+        )
 
     def silent(n_states, n_words):
         move, true_move = rng.integers(n_states, size=(2, n_states, n_words))
