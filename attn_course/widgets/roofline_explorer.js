@@ -7,9 +7,9 @@ export const STRINGS = {
     chart: "Operaciones por segundo, frente a operaciones por byte, en escala logarítmica", across: "FLOP por byte", up: "FLOP/s",
     slope: "espera a la memoria", flat: "calcula sin parar", prefill: "lectura", decode: "escritura", head: ["leer el texto", "escribir un token"],
     rows: { flops: "calcula", bytes: "mueve", intensity: "FLOP por byte", seconds: "tarda", million: "10⁶ tokens", cost: "cuestan" },
-    memory: "Pesos y caché ocupan {used} de {room}.", out: "No cabe: pesos y caché ocupan {used}, y hay {room}.",
-    bound: "Al escribir se usa el {share} del cómputo: la máquina espera a la memoria.", computes: "Al escribir, la máquina ya calcula sin parar: un lote mayor no abarata el token.",
-    cache: "La mayor parte de lo que se lee es caché.", weights: "Casi todo lo que se lee son los pesos.", mixed: "Se leen pesos y caché.", minutes: "min", hours: "h", days: "d", percent: "{n} %",
+    memory: "Pesos y caché ocupan {used} de {room}.", out: "No cabe: pesos y caché ocupan {used}, y la memoria es de {room}.",
+    bound: "Al escribir se usa el {share} del cómputo: la máquina espera a la memoria.", computes: "Al escribir, la máquina ya calcula sin parar: un lote mayor ya no abarata el token.",
+    cache: "La mayor parte de lo que se trae es caché.", weights: "Casi todo lo que se trae son pesos.", mixed: "Se traen sobre todo pesos, y también caché.", minutes: "min", hours: "h", days: "d", percent: "{n} %",
   },
   en: {
     title: "What a token costs: arithmetic and memory", model: "Model", card: "Machine", bits: "Bits per weight", batch: "Batch", context: "Context",

@@ -6,9 +6,9 @@ export const STRINGS = {
     title: "Una softmax por losetas", scores: "Puntajes", values: "Values", tile: "Loseta", base: "Base", next: "Siguiente", back: "Atrás", play: "Hasta el final", again: "Desde el principio",
     chart: "Puntajes, su máximo hasta ahora y sus potencias", head: ["antes", "se corrige", "loseta", "ahora"],
     rows: { peak: "máximo *m*", total: "suma *l*", output: "salida *o*" }, start: "Aún no se ha leído nada. La primera loseta tiene {n} puntajes.",
-    kept: "El máximo sigue en {peak}: lo guardado vale tal como está.", raised: "El máximo sube de {old} a {peak}: lo guardado se multiplica por {factor}.", first: "Es la primera loseta: el máximo es {peak}.",
+    kept: "El máximo sigue en {peak}: lo guardado se queda como está.", raised: "El máximo sube de {old} a {peak}: lo guardado se multiplica por {factor}.", first: "Es la primera loseta: el máximo es {peak}.",
     left: "Faltan {n} puntajes por leer, y solo hay guardados 3 números.", one: "Falta 1 puntaje por leer, y solo hay guardados 3 números.",
-    end: "Se acabó: *o/l* = {result}, lo mismo que da la softmax de la fila entera, {whole}.", few: "Escribe de 2 a 8 números separados por espacios o comas; de la misma cantidad en las dos líneas, y de −20 a 20.",
+    end: "Se acabó: *o/l* = {result}, lo mismo que da la softmax de la fila entera, {whole}.", few: "Escribe de 2 a 8 números entre −20 y 20, separados por espacios o comas, y la misma cantidad en las dos líneas.",
   },
   en: {
     title: "A softmax by tiles", scores: "Scores", values: "Values", tile: "Tile", base: "Base", next: "Next", back: "Back", play: "To the end", again: "From the start",
