@@ -1,4 +1,4 @@
-"""Fonts with what the pages use, and no more; and a system's own serif, made as wide, until they arrive."""
+"""Fonts with what the pages use, and no more; and a system's own serif, made as wide, where they come late."""
 
 import html
 import re
@@ -49,7 +49,7 @@ def width(font):
 def fitted(upright, italic):
     """Return faces in CSS that give the serifs of systems the widths and heights of the course's own.
 
-    A page is drawn in one of them until its font arrives, which then takes its place without moving the lines.
+    A page whose font comes late stays in one of them, and the next page has the font: no line moves.
 
     Parameters
     ----------
