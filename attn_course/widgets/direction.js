@@ -38,7 +38,8 @@ export function directions(model, change, example) {
     told: (text, values = {}, from = way.from) => fill(text, { ...names(from), ...values }),
     options: () => (way.from === first ? sentences : turned).map((text) => h("option", { lang: way.from }, text)),
     refill: (picker) => picker.replaceChildren(picker.firstElementChild, ...way.options()),
-    load: (hear, from = way.from) => loadTranslator(model, hear, from),
+    /** Load the model of a direction. Of one that its reader has turned away from nothing more is told. */
+    load: (hear, from = way.from) => loadTranslator(model, (share) => { if (from === way.from) hear(share); }, from),
     /** Choose a direction as if by hand; return whether it is another one. */
     turn(from, keep = false) {
       if (from === way.from || !turned) return false;
