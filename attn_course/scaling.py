@@ -5,7 +5,7 @@ Everything is in NumPy, so that it also runs in a page.
 
 import numpy as np
 
-from attn._checks import argument_error
+from attn._checks import argument_error, check_size
 
 
 def parameters(d_model, n_layers, vocab_size, d_ff=None):
@@ -34,6 +34,9 @@ def parameters(d_model, n_layers, vocab_size, d_ff=None):
     104448
     """
     d_ff = 4 * d_model if d_ff is None else d_ff
+    given = {"d_model": d_model, "n_layers": n_layers, "vocab_size": vocab_size, "d_ff": d_ff}
+    for name, size in given.items():
+        check_size(name, size, least=1)
     return n_layers * (4 * d_model**2 + 2 * d_model * d_ff) + vocab_size * d_model
 
 
@@ -82,7 +85,8 @@ def parabola_minimum(sizes, losses):
     Raises
     ------
     ValueError
-        If the parabola has no lowest point.
+        If there are fewer than three sizes, not as many losses, a size that is not above 0, or no
+        lowest point.
 
     References
     ----------
@@ -94,9 +98,10 @@ def parabola_minimum(sizes, losses):
     >>> round(size), round(loss, 2)
     (316, 2.55)
     """
-    square, slope, level = np.polyfit(np.log(sizes), losses, 2)
+    logarithms, losses = _logarithms("sizes", sizes, losses, least=3), np.asarray(losses)
+    square, slope, level = np.polyfit(logarithms, losses, 2)
     if square <= 0:
-        raise argument_error("losses", "a valley over the sizes", np.asarray(losses).tolist())
+        raise argument_error("losses", "a valley over the sizes", losses.tolist())
     return float(np.exp(-slope / (2 * square))), float(level - slope**2 / (4 * square))
 
 
@@ -111,14 +116,30 @@ def power_law(x, y):
     -------
     exponent, factor : float
 
+    Raises
+    ------
+    ValueError
+        If there are fewer than two, not as many of one as of the other, or one is not above 0.
+
     Examples
     --------
     >>> exponent, factor = power_law([1, 4, 16], [3, 6, 12])
     >>> round(exponent, 3), round(factor, 3)
     (0.5, 3.0)
     """
-    exponent, level = np.polyfit(np.log(x), np.log(y), 1)
+    logarithms = _logarithms("y", y, x, least=2)
+    exponent, level = np.polyfit(_logarithms("x", x, y, least=2), logarithms, 1)
     return float(exponent), float(np.exp(level))
+
+
+def _logarithms(name, values, others, least):
+    """Return the logarithms of at least so many positive numbers, as many as there are others."""
+    values = np.asarray(values, dtype=float)
+    if values.ndim != 1 or values.size < least or not (values > 0).all():
+        raise argument_error(name, f"at least {least} numbers above 0", values.tolist())
+    if values.shape != np.shape(others):
+        raise argument_error(name, f"as many numbers as the others, {np.size(others)}", values.size)
+    return np.log(values)
 
 
 def law(sizes, tokens, E, A, a, B, b):
@@ -158,7 +179,7 @@ def fit_law(sizes, tokens, losses, n_rounds=12):
     Raises
     ------
     ValueError
-        If there are fewer than five trainings.
+        If there are fewer than five trainings, or a size or a number of tokens is not above 0.
 
     References
     ----------
@@ -174,6 +195,8 @@ def fit_law(sizes, tokens, losses, n_rounds=12):
     sizes, tokens, losses = (np.asarray(x, dtype=float) for x in (sizes, tokens, losses))
     if losses.size < 5:
         raise argument_error("losses", "those of at least five trainings", losses.size)
+    for name, values in {"sizes": sizes, "tokens": tokens}.items():
+        _logarithms(name, values, losses, least=5)
     best, centre, width = (np.inf,), (0.5, 0.5), 0.48
     for _ in range(n_rounds):
         for a in centre[0] + width * np.linspace(-1, 1, 9):

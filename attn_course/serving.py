@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attn._checks import argument_error, check_size
+from attn._checks import argument_error, check_number, check_size
 from attn.layers import GATED
 from attn.transformer import DecoderOnly, TransformerConfig
 
@@ -104,7 +104,8 @@ def prefill_and_decode(
     Raises
     ------
     ValueError
-        If the model has mixers or experts, or a number is less than 1.
+        If the model has mixers or experts, `batch` or `context` is less than 1, or the bits are not
+        more than 0.
 
     Examples
     --------
@@ -118,6 +119,8 @@ def prefill_and_decode(
         raise argument_error("config", wanted, "mixers or experts")
     check_size("batch", batch, least=1)
     check_size("context", context, least=1)
+    check_number("weight_bits", weight_bits)
+    check_number("cache_bits", cache_bits)
     weights = matrix_numbers(config)
     # The cache holds a key and a value of each head of keys in each layer.
     kept = 2 * config.n_layers * config.d_model * (config.n_kv_heads or config.n_heads)
@@ -252,10 +255,11 @@ class PagedCache:
     def __init__(
         self, n_pages: int, page_size: int, n_layers: int, n_kv_heads: int, d_k: int
     ) -> None:
-        shape = (n_pages, 2, n_layers, n_kv_heads, page_size, d_k)
-        for size in shape:
-            check_size("sizes", size, least=1)
-        self.page_size, self.pages = page_size, torch.zeros(shape)
+        given = {"n_pages": n_pages, "page_size": page_size, "n_layers": n_layers}
+        for name, size in (given | {"n_kv_heads": n_kv_heads, "d_k": d_k}).items():
+            check_size(name, size, least=1)
+        self.page_size = page_size
+        self.pages = torch.zeros(n_pages, 2, n_layers, n_kv_heads, page_size, d_k)
         self.tables: dict[Hashable, list[int]] = {}
         self.ids: dict[Hashable, list[int]] = {}
         self._free = [*reversed(range(n_pages))]

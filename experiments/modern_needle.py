@@ -1,10 +1,11 @@
 """A number to be found again, in positions that a pretrained model never saw.
 
-A text of some two hundred tokens says the number of each of four people, one sentence after the
-other with sentences of the grammar between them, and asks for that of the first. To let it stand
-far away without reading tens of thousands of tokens, the positions jump between two sentences, by
-the same number each time: within a sentence they are as they were. The trick is that of Zhu et al.
-(2024), PoSE, section 3. So the text has the distances of a long one and not its distractions.
+A text of some two hundred tokens says the number of each of four people, with sentences of the
+grammar between them, and asks for that of the first. So that it stands far away and nobody reads
+tens of thousands of tokens, the positions jump once, before the question, as they jump in the
+training of Zhu et al. (2024), PoSE, section 3. The text then has the distances of a long one, and
+not what else would have to be told apart. The controls let them jump right behind the first number,
+so that the rest of the text stands far away too, and read texts that are really long.
 """
 
 import itertools
@@ -22,6 +23,9 @@ N_TEXTS, N_PEOPLE, N_BETWEEN, N_DIGITS = 40, 4, 5, 5
 # The position of the question, by what it is in a text without jumps (0) to four times the limit.
 FARTHEST = (0, 1024, 2048, 4096, 6144, 8192, 12288, 16384, 24576, 32768)
 FACTOR = 4
+# The controls: fewer texts, ways and positions; and texts with so many sentences between two numbers.
+N_CONTROL, CONTROLLED = 20, ("as_trained", "rebased", "yarn")
+BEHIND_THE_NUMBER, LONG = (2048, 4096, 8192, 12288), (25, 52)
 
 
 def ways(model):
@@ -45,42 +49,53 @@ def ways(model):
     return found
 
 
-def drawn(seed):
+def drawn(seed, n_between=N_BETWEEN):
     """Return the sentences of a text, the last of them cut before the digits, and the digits."""
     dice = random.Random(seed)
     names = dice.sample(NAMES, N_PEOPLE)
     numbers = ["".join(dice.choices("0123456789", k=N_DIGITS)) for _ in names]
-    between = itertools.islice(generate(seed), N_PEOPLE * N_BETWEEN)
+    between = itertools.islice(generate(seed), N_PEOPLE * n_between)
     filler = [pair.source.capitalize() + "." for pair in between]
     sentences = []
     for i, (name, number) in enumerate(zip(names, numbers, strict=True)):
         sentences += [f"The number of {name} is {number}."]
-        sentences += filler[i * N_BETWEEN : (i + 1) * N_BETWEEN]
+        sentences += filler[i * n_between : (i + 1) * n_between]
     return [*sentences, f"The number of {names[0]} is"], numbers
 
 
 @torch.inference_mode()
-def answered(model, tokenizer, seed, farthest=FARTHEST):
+def answered(model, tokenizer, seed, farthest=FARTHEST, jump=-1, n_between=N_BETWEEN):
     """Yield, for each place of the question, what the model says and the loss of the right digits.
 
-    Nothing before the question stands elsewhere, so it is read once.
+    The positions jump before the sentence with the number `jump`; what stands before it is read once.
     """
-    sentences, numbers = drawn(seed)
-    told = torch.tensor([tokenizer.encode(" ".join(sentences[:-1]))])
-    question = tokenizer.encode(f" {sentences[-1]}")
+    sentences, numbers = drawn(seed, n_between)
+    near = torch.tensor([tokenizer.encode(" ".join(sentences[:jump]))])
+    rest = tokenizer.encode(" " + " ".join(sentences[jump:]))
     digits = torch.tensor(tokenizer.encode(f" {numbers[0]}"))
-    asked = torch.cat([torch.tensor(question), digits[:-1]])[None]
-    cache = model.new_cache()
-    model(told, positions=torch.arange(told.shape[-1])[None], cache=cache)
+    asked = torch.cat([torch.tensor(rest), digits[:-1]])[None]
+    cache, length = model.new_cache(), near.shape[-1]
+    model(near, positions=torch.arange(length)[None], cache=cache)
     for last in farthest:
-        first = last - len(question) + 1 if last else told.shape[-1]
+        first = last - len(rest) + 1 if last else length
         positions = first + torch.arange(asked.shape[-1])[None]
         logits = model(asked, positions=positions, cache=cache)[0][0, -len(digits) :]
-        cache.truncate(told.shape[-1])
+        cache.truncate(length)
         # Each digit is predicted after the right ones, so that the first wrong one decides.
         said = tokenizer.decode(logits.argmax(dim=-1).tolist()).strip()
         logits, right = logits[-N_DIGITS:], digits[-N_DIGITS:]
         yield said, float(torch.nn.functional.cross_entropy(logits, right))
+
+
+def judged(found):
+    """Return, by text and place, whether the number is right, that of another, and the loss."""
+    numbers = [drawn(seed)[1] for seed in range(len(found))]
+    told = list(zip(found, numbers, strict=True))
+    return {
+        "right": [[int(said == of[0]) for said, _ in row] for row, of in told],
+        "of_another": [[int(said in of[1:]) for said, _ in row] for row, of in told],
+        "loss": [[round(loss, 2) for _, loss in row] for row in found],
+    }
 
 
 def measure(told, keep):
@@ -99,21 +114,28 @@ def measure(told, keep):
         },
     )
     rows = told.setdefault("rows", {})
-    for name, way in ways(model).items():
-        if name in rows:
-            continue
-        found = [list(answered(way, tokenizer, seed)) for seed in range(N_TEXTS)]
-        numbers = [drawn(seed)[1] for seed in range(N_TEXTS)]
-        # A row is a text, a column a distance.
-        rows[name] = {
-            "right": [
-                [int(said == of[0]) for said, _ in row]
-                for row, of in zip(found, numbers, strict=True)
-            ],
-            "of_another": [
-                [int(said in of[1:]) for said, _ in row]
-                for row, of in zip(found, numbers, strict=True)
-            ],
-            "loss": [[round(loss, 2) for _, loss in row] for row in found],
-        }
-        keep(told)
+    models = ways(model)
+    for name, way in models.items():
+        if name not in rows:
+            found = [list(answered(way, tokenizer, seed)) for seed in range(N_TEXTS)]
+            rows[name] = judged(found)
+            keep(told)
+    told["setting"] |= {"controls": N_CONTROL, "behind_the_number": BEHIND_THE_NUMBER}
+    behind, long = told.setdefault("behind_the_number", {}), told.setdefault("long", {})
+    for name in CONTROLLED:
+        if name not in behind:
+            behind[name] = judged(
+                [
+                    list(answered(models[name], tokenizer, seed, BEHIND_THE_NUMBER, jump=1))
+                    for seed in range(N_CONTROL)
+                ]
+            )
+            keep(told)
+    for n_between in LONG:
+        if str(n_between) not in long:
+            way, place = models["as_trained"], {"farthest": (0,), "n_between": n_between}
+            seeds = range(N_CONTROL)
+            lengths = [len(tokenizer.encode(" ".join(drawn(seed, n_between)[0]))) for seed in seeds]
+            found = judged([list(answered(way, tokenizer, seed, **place)) for seed in seeds])
+            long[str(n_between)] = found | {"tokens": round(sum(lengths) / len(lengths))}
+            keep(told)

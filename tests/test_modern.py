@@ -395,6 +395,10 @@ def test_a_number_is_found_again_as_stored(smollm2):
             i = distances.index(last)
             assert (said == right) == row["right"][1][i]
             assert loss == pytest.approx(row["loss"][1][i], abs=0.02)
+    assert not any(np.any(row["of_another"]) for row in rows.values())
+    behind = STORED["needle"]["behind_the_number"]["yarn"]
+    found = modern_needle.answered(ways["yarn"], tokenizer, 1, (2048,), jump=1)
+    assert next(found)[1] == pytest.approx(behind["loss"][1][0], abs=0.02)
     # Without a jump the text is an ordinary one, to be read at once and without a cache.
     sentences, (number, *_) = modern_needle.drawn(1)
     ids = torch.tensor(tokenizer.encode(" ".join(sentences) + f" {number}"))

@@ -88,6 +88,24 @@ def test_a_power_law_is_found_again():
     assert power_law(x, 4.5 * x**0.31) == pytest.approx((0.31, 4.5))
 
 
+@pytest.mark.parametrize(
+    "call, told",
+    (
+        (lambda: parabola_minimum([1, 2], [3, 4]), "sizes: expected at least 3 numbers above 0"),
+        (lambda: parabola_minimum([1, 2, 0], [3, 4, 5]), "sizes: expected at least 3 numbers"),
+        (lambda: parabola_minimum([1, 2, 3], [4, 5]), "sizes: expected as many .* 2, got 3"),
+        (lambda: power_law([1, 2], [3, -1]), "y: expected at least 2 numbers above 0"),
+        (lambda: power_law([1, 2], [3, 4, 5]), "y: expected as many numbers .* 2, got 3"),
+        (lambda: fit_law([1, 2, 3, 4, 0], range(1, 6), range(5)), "sizes: expected at least 5"),
+        (lambda: fit_law(range(1, 6), range(1, 5), range(5)), "tokens: expected at least 5"),
+        (lambda: parameters(64, 0, 96), "n_layers: expected at least 1, got 0"),
+    ),
+)
+def test_what_no_curve_goes_through_is_refused(call, told):
+    with pytest.raises(ValueError, match=f"^{told}"):
+        call()
+
+
 # What was measured.
 
 

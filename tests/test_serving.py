@@ -105,6 +105,12 @@ def test_a_model_of_experts_or_nothing_to_read_is_refused():
         prefill_and_decode(config, 0, 4)
     with refuses("context: expected at least 1, got 0"):
         prefill_and_decode(config, 1, 0)
+    with refuses("weight_bits: expected a number above 0, got 0"):
+        prefill_and_decode(config, 1, 4, weight_bits=0)
+    with refuses("cache_bits: expected a number above 0, got '16'"):
+        prefill_and_decode(config, 1, 4, cache_bits="16")
+    with refuses("page_size: expected at least 1, got 0"):
+        PagedCache(4, 0, n_layers=1, n_kv_heads=1, d_k=1)
 
 
 # Rounding.

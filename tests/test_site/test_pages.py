@@ -94,9 +94,8 @@ def test_a_page_waits_for_one_stylesheet(site):
         assert ".attn-w " not in sheet  # the look of mounted widgets comes with what mounts them
         names = re.findall(r"--attn-serif:([^;]*)", sheet)[0]
         for name in set(re.findall('"(Fitted [^"]+)"', names)) | {f"Fitted {n}" for n in SYSTEM}:
-            assert sheet.count(f'"{name}"') == 1 + len(
-                KINDS
-            )  # in the list, and a face of each kind
+            # It stands in the list once, and there is a face of each kind.
+            assert sheet.count(f'"{name}"') == 1 + len(KINDS)
 
 
 def test_a_font_of_the_system_is_as_wide_as_it_is_said_to_be():

@@ -36,7 +36,8 @@ def longest_leash(reference, paid, right, limit):
     return _hold(reference, paid, right, limit)
 
 
-FINE = 0.0  # what an answer that is not paid costs
+# An answer that is not paid costs this much.
+FINE = 0.0
 
 
 def _hacks(paid, right):

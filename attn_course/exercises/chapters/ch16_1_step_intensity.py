@@ -125,6 +125,6 @@ MISTAKES = {
     ),
     "attention_of_the_keys": (_with(lambda n, L, d, k, b, T, B: {"wide": k}),),
     "attention_of_one_layer": (_with(lambda n, L, d, k, b, T, B: {"per_key": 4 / L}),),
-}  # fmt: skip
+}
 
 EXERCISE = Exercise.from_file(__file__, ("intensity",), step_intensity, cases, MISTAKES)

@@ -111,19 +111,27 @@ MISTAKES = {
     "not_corrected": (_as(lambda m, f, p, m0, l, o, s, v: (l + p.sum(), o + p @ v)),),
     "output_not_corrected": (_as(lambda m, f, p, m0, l, o, s, v: (l * f + p.sum(), o + p @ v)),),
     "sum_not_corrected": (_as(lambda m, f, p, m0, l, o, s, v: (l + p.sum(), o * f + p @ v)),),
-    "the_other_way_round": (
-        _as(lambda m, f, p, m0, l, o, s, v: (l / f + p.sum(), o / f + p @ v)),
-    ),
+    "the_other_way_round": (_as(lambda m, f, p, m0, l, o, s, v: (l / f + p.sum(), o / f + p @ v)),),
     "largest_of_the_tile": (_as(_of_the_tile),),
     "old_peak_returned": (
         _as(lambda m, f, p, m0, l, o, s, v: (m0, l * f + p.sum(), o * f + p @ v)),
     ),
     "old_peak_subtracted": (
-        _as(lambda m, f, p, m0, l, o, s, v: (l * f + np.exp(s - m0).sum(), o * f + np.exp(s - m0) @ v)),
+        _as(
+            lambda m, f, p, m0, l, o, s, v: (
+                l * f + np.exp(s - m0).sum(),
+                o * f + np.exp(s - m0) @ v,
+            )
+        ),
         _as(lambda m, f, p, m0, l, o, s, v: (l + np.exp(s - m0).sum(), o + np.exp(s - m0) @ v)),
     ),
     "tile_by_its_own_peak": (
-        _as(lambda m, f, p, m0, l, o, s, v: (l * f + np.exp(s - s.max()).sum(), o * f + np.exp(s - s.max()) @ v)),
+        _as(
+            lambda m, f, p, m0, l, o, s, v: (
+                l * f + np.exp(s - s.max()).sum(),
+                o * f + np.exp(s - s.max()) @ v,
+            )
+        ),
     ),
     "nothing_subtracted": (
         _as(lambda m, f, p, m0, l, o, s, v: (l * f + np.exp(s).sum(), o * f + np.exp(s) @ v)),
@@ -144,8 +152,13 @@ MISTAKES = {
         _as(lambda m, f, p, m0, l, o, s, v: (l * f + p.sum(), o * f + v.mean(axis=0))),
     ),
     "powers_of_two": (
-        _as(lambda m, f, p, m0, l, o, s, v: (l * 2.0 ** (m0 - m) + (2.0 ** (s - m)).sum(), o * 2.0 ** (m0 - m) + 2.0 ** (s - m) @ v)),
+        _as(
+            lambda m, f, p, m0, l, o, s, v: (
+                l * 2.0 ** (m0 - m) + (2.0 ** (s - m)).sum(),
+                o * 2.0 ** (m0 - m) + 2.0 ** (s - m) @ v,
+            )
+        ),
     ),
-}  # fmt: skip
+}
 
 EXERCISE = Exercise.from_file(__file__, ("peak", "total", "output"), online_tile, cases, MISTAKES)

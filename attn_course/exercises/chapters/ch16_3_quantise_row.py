@@ -127,9 +127,7 @@ def _steps_and_largest(row, bits, group):
 
 MISTAKES = {
     "one_scale_for_the_row": (_of_the_row, _one_scale),
-    "not_rounded": (
-        lambda row, bits, group: _quantised(row, bits, group, rounded=lambda x: x),
-    ),
+    "not_rounded": (lambda row, bits, group: _quantised(row, bits, group, rounded=lambda x: x),),
     "cut_off": (
         lambda row, bits, group: _quantised(row, bits, group, rounded=np.trunc),
         lambda row, bits, group: _quantised(row, bits, group, rounded=np.floor),
@@ -149,9 +147,7 @@ MISTAKES = {
     "bits_for_steps": (lambda row, bits, group: _quantised(row, bits, group, lambda b: b),),
     "sign_lost": (
         lambda row, bits, group: _quantised(row, bits, group, size=lambda g: g.max(axis=1)),
-        lambda row, bits, group: _quantised(
-            row, bits, group, size=lambda g: np.abs(g.max(axis=1))
-        ),
+        lambda row, bits, group: _quantised(row, bits, group, size=lambda g: np.abs(g.max(axis=1))),
     ),
     "mean_for_the_largest": (
         lambda row, bits, group: _quantised(
@@ -172,9 +168,10 @@ MISTAKES = {
     "as_many_groups": (_as_many_groups,),
     "magnitudes": (
         lambda row, bits, group: (
-            np.abs(_quantised(row, bits, group)[0]), _quantised(row, bits, group)[1]
+            np.abs(_quantised(row, bits, group)[0]),
+            _quantised(row, bits, group)[1],
         ),
     ),
-}  # fmt: skip
+}
 
 EXERCISE = Exercise.from_file(__file__, ("steps", "scales"), quantise_row, cases, MISTAKES)
