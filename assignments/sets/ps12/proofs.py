@@ -200,7 +200,6 @@ def mended_step(logits, reference, answers, rewards, beta, rate):
 P = "    p = np.exp(logits - logits.max())\n    p = p / p.sum()\n"
 
 # One slip a line: a table that is read down its columns.
-# The formatter would open every slip, and a table of a line each would be four times as long.
 SLIPS = {
     HACK: (
         "levels",

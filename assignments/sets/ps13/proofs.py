@@ -151,7 +151,6 @@ def decoding_step(weights, bits, cache, batch, tokens, peak, bandwidth):
 }
 
 # One slip a line: a table that is read down its columns.
-# The formatter would open every slip, and a table of a line each would be four times as long.
 SLIPS = {
     TILES: (
         "tiles",
