@@ -23,6 +23,7 @@ more of the machine
 `attn_course.answering`         a verifier, and the losses that teach a model to answer
 `attn_course.scaling`           what a training costs, and the curves through its losses
 `attn_course.serving`           what a token costs; a cache in pages, weights of few bits
+`attn_course.parallel`          a layer whose heads, units or experts several processes share
 `attn_course.low_rank`          LoRA: what a pretrained model learns beside its own weights
 `attn_course.speculative`       a quick model proposes, a slow one decides
 `attn_course.streaming`         attention to the last tokens and to the first

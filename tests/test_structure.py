@@ -102,6 +102,13 @@ MAY_IMPORT = {
     "attn_course.minilm": {"attn.pretrained", "attn_course.smollm2"},
     "attn_course.position_schemes": {"attn.positions"},
     "attn_course.low_rank": {"attn._checks"},
+    "attn_course.parallel": {
+        "attn._checks",
+        "attn.attention",
+        "attn.experts",
+        "attn.layers",
+        "attn.training",
+    },
     "attn_course.serving": {"attn._checks", "attn.layers", "attn.transformer"},
     "attn_course.interpret": set(),
     "attn_course.contrasts": set(),

@@ -50,6 +50,7 @@ from attn_course.drawings.roles import roles
 from attn_course.drawings.rotation import rotation
 from attn_course.drawings.sampling import sampling
 from attn_course.drawings.search import search
+from attn_course.drawings.sharing import sharing
 from attn_course.drawings.shuffle import shuffle
 from attn_course.drawings.sinks import sinks
 from attn_course.drawings.smoothing import smoothing
@@ -103,6 +104,7 @@ __all__ = [
     "rotation",
     "sampling",
     "search",
+    "sharing",
     "shuffle",
     "sinks",
     "smoothing",
