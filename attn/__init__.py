@@ -32,9 +32,10 @@ the systems
 `attn.__main__`      the command line: ``python -m attn translate "the red house"``
 ===================  ========================================================================
 
-Three rules hold everywhere. In a mask, True means *may attend*. A query that may attend to
+Four rules hold everywhere. In a mask, True means *may attend*. A query that may attend to
 nothing gets zeros, never NaN. Whatever attends returns ``(output, weights)``, and weights is
-None unless you ask with ``need_weights=True``.
+None unless you ask with ``need_weights=True``. An argument that does not fit raises ``ValueError``,
+which names the argument, what was expected and what came; docstrings name the other reasons.
 
 A Transformer, from ids to logits and to a decoded sentence:
 

@@ -1,30 +1,17 @@
 """The mathematics in NumPy, one short function per equation: the oracle of the course.
 
-===============  ======================================================
-`similarity`     the cosine of the angle between two vectors
-`attention`      softmax, scaled dot-product attention, self-attention
-`scores`         scores that stay below a cap; a softmax that may give to nothing
-`masks`          causal, window and padding masks; what reaches what
-`pooling`        one query for a whole input
-`multi_head`     several heads side by side
-`positions`      sinusoidal, rotary and ALiBi
-`position_wise`  layer normalisation and the feed-forward network
-`layers`         the encoder layer and the decoder layer
-`online`         attention in blocks, without the matrix of weights
-`partial`        attention over some of the keys, and how the parts are put together
-`windowed`       attention to the last few positions, without the others
-`linear`         attention without a softmax, in time that grows with the length
-`state`          attention whose memory has a fixed size: retention and the delta rule
-`paths`          how many layers there are between two positions
-`decoding`       a step of a beam search, the nucleus of a distribution
-`evaluation`     BLEU, the error rate of an alignment
-`loss`           what a model is asked for, and what its answers cost
-`optimiser`      a step of Adam, and how large steps may be
-`answers`        the best span, words that question and text share, sentences by attention
-`masking`        what a masked language model reads and is asked for
-`spans`          text with holes, and what was in them
-`contrastive`    which caption belongs to which image
-===============  ======================================================
+============  ==========================================================================
+`attention`   how alike two vectors are, softmax, scaled dot-product attention, self-attention;
+              one query for a whole input; a cap on scores, and a sink
+`masks`       causal, window and padding masks; what reaches what, and in how many layers
+`multi_head`  several heads side by side
+`positions`   sinusoidal, rotary and ALiBi
+`layers`      layer normalisation, the feed-forward network, the encoder and the decoder layer
+`online`      attention without the matrix of weights: in blocks, in parts, in a window
+`linear`      attention without a softmax, whose memory has a fixed size
+`training`    what a model is asked for, what its answers cost, a step of Adam and how large
+`answers`     a step of a beam search, a nucleus, a span; BLEU, the error rate of an alignment
+============  ==========================================================================
 
 Read them in that order. The functions are clear before fast, and strict about what they are
 given. Three conventions hold in all of them, and in the PyTorch modules of the same names:
@@ -35,32 +22,56 @@ given. Three conventions hold in all of them, and in the PyTorch modules of the 
   empty sequence is the same case: with ``src_len = 0`` every output is zero, with
   ``tgt_len = 0`` there is none.
 
-Floating-point inputs keep their dtype; integers are computed in float64.
+Floating-point inputs keep their dtype; integers are computed in float64. What does not fit raises
+``ValueError``, which names the argument, what was expected and what came: a shape or a type, a
+number that is NaN, infinite or outside of the range that a docstring gives, and a product that
+overflows.
 """
 
-from attn.reference.answers import best_span, question_match, sentence_attention
-from attn.reference.attention import scaled_dot_product_attention, self_attention, softmax
-from attn.reference.contrastive import contrastive_loss
-from attn.reference.decoding import beam_step, top_p_filter
-from attn.reference.evaluation import alignment_error, sentence_bleu
-from attn.reference.layers import decoder_layer, encoder_layer
-from attn.reference.linear import feature_map, linear_attention
-from attn.reference.loss import smoothed_cross_entropy, teacher_forcing
-from attn.reference.masking import mask_tokens
-from attn.reference.masks import causal_mask, padding_mask, reachable, window_mask
+from attn.reference.answers import (
+    alignment_error,
+    beam_step,
+    best_span,
+    question_match,
+    sentence_attention,
+    sentence_bleu,
+    top_p_filter,
+)
+from attn.reference.attention import (
+    attention_pooling,
+    cosine_similarity,
+    scaled_dot_product_attention,
+    self_attention,
+    soft_capped,
+    softmax,
+    softmax_with_sink,
+)
+from attn.reference.layers import decoder_layer, encoder_layer, feed_forward, layer_norm
+from attn.reference.linear import (
+    delta_rule,
+    feature_map,
+    linear_attention,
+    retention,
+    state_weights,
+)
+from attn.reference.masks import causal_mask, padding_mask, path_lengths, reachable, window_mask
 from attn.reference.multi_head import join_heads, multi_head_attention, split_heads
-from attn.reference.online import online_attention
-from attn.reference.optimiser import adam_step, warmup_schedule
-from attn.reference.partial import merge_attention, partial_attention
-from attn.reference.paths import path_lengths
-from attn.reference.pooling import attention_pooling
-from attn.reference.position_wise import feed_forward, layer_norm
+from attn.reference.online import (
+    merge_attention,
+    online_attention,
+    partial_attention,
+    windowed_attention,
+)
 from attn.reference.positions import alibi_bias, alibi_slopes, rotary, sinusoidal_positions
-from attn.reference.scores import soft_capped, softmax_with_sink
-from attn.reference.similarity import cosine_similarity
-from attn.reference.spans import corrupt_spans
-from attn.reference.state import delta_rule, retention, state_weights
-from attn.reference.windowed import windowed_attention
+from attn.reference.training import (
+    adam_step,
+    contrastive_loss,
+    corrupt_spans,
+    mask_tokens,
+    smoothed_cross_entropy,
+    teacher_forcing,
+    warmup_schedule,
+)
 
 __all__ = [
     "adam_step",

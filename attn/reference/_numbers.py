@@ -1,9 +1,18 @@
 """What every function here does with the numbers it is given: convert, check, multiply."""
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from attn._checks import argument_error, check_attention, check_finite, check_shape
-from attn.reference._types import ArrayLike, Bools, Floats, Shape
+
+__all__ = ["ArrayLike"]
+
+# What the functions take and give, for a type checker. Floats are of any floating-point dtype, not
+# float64 alone: float16 and float32 inputs keep their dtype.
+Floats = NDArray[np.floating]
+Ints = NDArray[np.integer]
+Bools = NDArray[np.bool_]
+Shape = tuple[int, ...]
 
 
 def as_numbers(**given: ArrayLike | None) -> list[Floats]:

@@ -1,18 +1,49 @@
-"""Attention, from the scores of one query to self-attention."""
+"""Attention, from the similarity of two vectors to self-attention; and what else may happen to scores."""
 
 import math
 
 import numpy as np
 
-from attn._checks import check_shape
+from attn._checks import argument_error, broadcast_shapes, check_number, check_shape
 from attn.reference._numbers import (
+    ArrayLike,
+    Floats,
     as_numbers,
     check_overflow,
     finite_numbers,
     finite_peak,
     prepare,
 )
-from attn.reference._types import ArrayLike, Floats
+
+
+def cosine_similarity(a: ArrayLike, b: ArrayLike) -> Floats:
+    """Compare the direction of every vector of one list with every vector of another.
+
+    Parameters
+    ----------
+    a : array_like, shape (..., n, d)
+    b : array_like, shape (..., m, d)
+        Leading dimensions broadcast.
+
+    Returns
+    -------
+    ndarray, shape (..., n, m)
+        The cosine of each angle, from -1 to 1. A vector of zeros has no direction: its
+        similarity to anything is 0.
+
+    References
+    ----------
+    Salton, Wong and Yang (1975), section 1.
+
+    Examples
+    --------
+    >>> cosine_similarity([[1.0, 0.0]], [[3.0, 0.0], [0.0, 2.0], [-1.0, 0.0]])
+    array([[ 1.,  0., -1.]])
+    """
+    a, b = finite_numbers(a=a, b=b)
+    check_shape("a", a, (..., "n", "d"))
+    check_shape("b", b, (..., "m", a.shape[-1]), "a")
+    return _unit(a) @ _unit(b).mT
 
 
 def softmax(scores: ArrayLike, axis: int = -1) -> Floats:
@@ -121,24 +152,14 @@ def self_attention(
     x : array_like, shape (..., seq_len, d_model)
         One vector per token.
     w_q, w_k : array_like, shape (d_model, d_k)
-        The projections to queries and keys.
     w_v : array_like, shape (d_model, d_v)
-        The projection to values.
+        The projections to queries, keys and values.
     mask : array_like of bool, broadcastable to (..., seq_len, seq_len), optional
-        True where a position may attend to another.
 
     Returns
     -------
     output : ndarray, shape (..., seq_len, d_v)
-        The new vector of each token.
     weights : ndarray, shape (..., seq_len, seq_len)
-        How much of it came from each token.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, `mask` is not boolean, or an input, a projection or a product
-        of query and key is not finite.
 
     References
     ----------
@@ -160,3 +181,122 @@ def self_attention(
     check_shape("w_k", w_k, w_q.shape, "w_q")
     check_shape("w_v", w_v, (d_model, "d_v"), "x")
     return scaled_dot_product_attention(x @ w_q, x @ w_k, x @ w_v, mask)
+
+
+def attention_pooling(query: ArrayLike, key: ArrayLike, value: ArrayLike) -> tuple[Floats, Floats]:
+    """Take one weighted mean of all the values, with a query that is the same for every input.
+
+    The equation is ``softmax(key @ query) @ value``. The scores are not scaled: the query is a
+    parameter, and may be as long as it needs.
+
+    Parameters
+    ----------
+    query : array_like, shape (d_k,)
+    key : array_like, shape (..., src_len, d_k)
+    value : array_like, shape (..., src_len, d_v)
+
+    Returns
+    -------
+    output : ndarray, shape (..., d_v)
+        The weighted mean. With a query of zeros it is the plain mean.
+    weights : ndarray, shape (..., src_len)
+
+    References
+    ----------
+    Bahdanau et al. (2015), Eqs. 5 and 6, with one query for all inputs.
+
+    Examples
+    --------
+    >>> key, value = [[0.0], [1.0], [0.0]], [[1.0], [2.0], [3.0]]
+    >>> output, weights = attention_pooling([4.0], key, value)
+    >>> weights.round(2)
+    array([0.02, 0.96, 0.02])
+    >>> output
+    array([2.])
+    """
+    query, key, value = finite_numbers(query=query, key=key, value=value)
+    check_shape("query", query, ("d_k",))
+    check_shape("key", key, (..., "src_len", len(query)), like="query")
+    check_shape("value", value, (..., key.shape[-2], "d_v"), like="key")
+    if value.shape[:-2] != key.shape[:-2]:
+        raise argument_error(
+            "value", f"batch dimensions {key.shape[:-2]} to match key", value.shape[:-2]
+        )
+    scores = key @ query
+    check_overflow("query, key", scores)
+    weights = softmax(scores)
+    return (weights[..., None, :] @ value)[..., 0, :], weights
+
+
+def soft_capped(scores: ArrayLike, cap: float) -> Floats:
+    """Keep scores between ``-cap`` and `cap`: ``cap * tanh(scores / cap)``.
+
+    Small scores hardly change, and the derivative is nowhere zero.
+
+    Parameters
+    ----------
+    scores : array_like, shape (...)
+    cap : float
+        Above 0.
+
+    Returns
+    -------
+    ndarray, shape (...)
+
+    References
+    ----------
+    The Gemma team (2024), Gemma 2: Improving Open Language Models at a Practical Size, section 2.
+
+    Examples
+    --------
+    >>> soft_capped([0.0, 1.0, 100.0], cap=50.0).round(3)
+    array([ 0.   ,  1.   , 48.201])
+    """
+    (scores,) = finite_numbers(scores=scores)
+    cap = check_number("cap", cap)
+    capped: Floats = cap * np.tanh(scores / cap)
+    return capped
+
+
+def softmax_with_sink(scores: ArrayLike, sink: ArrayLike) -> Floats:
+    """Turn scores into weights that sum to less than one: the sink takes the rest.
+
+    The weight of score s is ``exp(s) / (exp(sink) + sum of all exp(scores))``.
+
+    Parameters
+    ----------
+    scores : array_like, shape (..., src_len)
+        ``-inf`` means "no weight at all".
+    sink : array_like, broadcastable to (...)
+        The score of a key that has no value, such as a learned number for each head.
+
+    Returns
+    -------
+    ndarray, shape (..., src_len)
+        The weights. A row that is entirely ``-inf`` becomes zeros.
+
+    References
+    ----------
+    OpenAI (2025), gpt-oss-120b & gpt-oss-20b Model Card. Xiao et al. (2024), Efficient
+    Streaming Language Models with Attention Sinks, section 3.3.
+
+    Examples
+    --------
+    >>> softmax_with_sink([0.0, np.log(2.0)], sink=0.0)
+    array([0.25, 0.5 ])
+    """
+    scores, sink = as_numbers(scores=scores, sink=sink)
+    if broadcast_shapes(sink.shape, scores.shape[:-1]) != scores.shape[:-1]:
+        wanted = f"a shape that broadcasts to {scores.shape[:-1]}"
+        raise argument_error("sink", wanted, sink.shape)
+    one_more = np.broadcast_to(sink, scores.shape[:-1])[..., None]
+    return softmax(np.concatenate((one_more, scores), axis=-1))[..., 1:]
+
+
+def _unit(vectors: Floats) -> Floats:
+    # The norm squares the components, which overflows for very large ones and gives zero for
+    # very small ones. Dividing by the largest component first avoids both.
+    largest = np.abs(vectors).max(axis=-1, keepdims=True, initial=0)
+    scaled = vectors / np.where(largest == 0, 1, largest)
+    length = np.linalg.norm(scaled, axis=-1, keepdims=True)
+    return scaled / np.where(length == 0, 1, length)

@@ -3,17 +3,97 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import Literal
 
+import numpy as np
+
 from attn._checks import argument_error, check_choice, check_shape
-from attn.reference._numbers import finite_numbers
-from attn.reference._types import ArrayLike, Floats
+from attn.reference._numbers import (
+    ArrayLike,
+    Floats,
+    check_overflow,
+    finite_numbers,
+    finite_vector,
+    linear,
+)
 from attn.reference.multi_head import multi_head_attention
-from attn.reference.position_wise import feed_forward, layer_norm
 
 _Parameters = Mapping[str, Mapping[str, ArrayLike]]
 _Norm = Literal["post", "pre"]
 _Step = Callable[..., Floats]
 _Names = tuple[str, ...]
 _Kind = tuple[_Step, _Names, _Names]
+
+
+def layer_norm(
+    x: ArrayLike, gain: ArrayLike | None = None, bias: ArrayLike | None = None, eps: float = 1e-5
+) -> Floats:
+    """Give each vector mean zero and variance one, then stretch and shift its components.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., d_model)
+    gain, bias : array_like, shape (d_model,), optional
+        Factors and summands of the components; ones and zeros if not given.
+    eps : float, default 1e-5
+        A number above 0, added to the variance, which may be zero.
+
+    Returns
+    -------
+    ndarray, shape (..., d_model)
+        ``gain * (x - mean) / sqrt(variance + eps) + bias``. Mean and variance are those of
+        each vector on its own; the variance divides by d_model, not by one less.
+
+    References
+    ----------
+    Ba, Kiros and Hinton (2016), Layer Normalization, section 3.
+
+    Examples
+    --------
+    >>> layer_norm([1.0, 3.0, 1.0, 3.0]).round(3)
+    array([-1.,  1., -1.,  1.])
+    """
+    (x,) = finite_numbers(x=x)
+    if x.ndim == 0 or x.shape[-1] == 0:
+        raise argument_error("x", "shape (..., d_model) with d_model of at least 1", x.shape)
+    if not 0 < eps < np.inf:
+        raise argument_error("eps", "a positive number", eps)
+    gain = 1 if gain is None else finite_vector("gain", gain, x.shape[-1], "x")
+    bias = 0 if bias is None else finite_vector("bias", bias, x.shape[-1], "x")
+    deviation = x - x.mean(axis=-1, keepdims=True)
+    variance = (deviation**2).mean(axis=-1, keepdims=True)
+    check_overflow("x", variance)
+    normal: Floats = gain * deviation / np.sqrt(variance + eps) + bias
+    return normal
+
+
+def feed_forward(
+    x: ArrayLike, w_1: ArrayLike, b_1: ArrayLike, w_2: ArrayLike, b_2: ArrayLike
+) -> Floats:
+    """Transform each vector on its own: out to d_ff, what is negative to zero, and back.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., d_model)
+    w_1 : array_like, shape (d_model, d_ff)
+    b_1 : array_like, shape (d_ff,)
+    w_2 : array_like, shape (d_ff, d_model)
+    b_2 : array_like, shape (d_model,)
+
+    Returns
+    -------
+    ndarray, shape (..., d_model)
+        ``max(0, x @ w_1 + b_1) @ w_2 + b_2``.
+
+    References
+    ----------
+    Vaswani et al. (2017), Eq. 2.
+
+    Examples
+    --------
+    >>> feed_forward([2.0], w_1=[[1.0, -1.0]], b_1=[0.0, 1.0], w_2=[[3.0], [5.0]], b_2=[0.5])
+    array([6.5])
+    """
+    hidden = np.maximum(0, linear(x=x, w_1=w_1, b_1=b_1))
+    return linear(hidden=hidden, w_2=w_2, b_2=b_2)
 
 
 def encoder_layer(
@@ -38,16 +118,13 @@ def encoder_layer(
         and its biases if wanted; ``feed_forward`` holds w_1, b_1, w_2, b_2; ``norm_1`` and
         ``norm_2`` hold gain and bias.
     n_heads : int
-        Number of heads.
     mask : array_like of bool, optional
-        The mask, as in `multi_head_attention`.
+        As in `multi_head_attention`.
     norm : {"post", "pre"}
-        Where to normalise.
 
     Returns
     -------
     ndarray, shape (..., seq_len, d_model)
-        The new vector of each token.
 
     Raises
     ------
@@ -96,32 +173,20 @@ def decoder_layer(
     x : array_like, shape (..., tgt_len, d_model)
         One vector per token written.
     memory : array_like, shape (..., src_len, d_model)
-        The output of the encoder.
+        The output of the encoder, which is not normalised again.
     parameters : dict of dict of array_like
         As in `encoder_layer`, with ``cross_attention`` and ``norm_3`` besides: ``norm_1``
         belongs to self-attention, ``norm_2`` to cross-attention, ``norm_3`` to the last step.
-    n_heads : int
-        Number of heads.
+    n_heads, norm
+        As in `encoder_layer`.
     mask : array_like of bool, optional
         The mask of self-attention, usually `causal_mask`. It is not added automatically.
     memory_mask : array_like of bool, optional
         The mask of cross-attention, usually `padding_mask`.
-    norm : {"post", "pre"}
-        Where to normalise. `memory` is used as it is.
 
     Returns
     -------
     ndarray, shape (..., tgt_len, d_model)
-        The new vector of each token.
-
-    Raises
-    ------
-    ValueError
-        As `encoder_layer`.
-
-    References
-    ----------
-    Vaswani et al. (2017), section 3.1.
 
     Examples
     --------
@@ -161,14 +226,17 @@ def _attend(
 # The kinds of step: a function, the parameters that it needs, and the optional ones.
 _ATTENTION: _Kind = _attend, ("w_q", "w_k", "w_v", "w_o"), ("b_q", "b_k", "b_v", "b_o")
 _FEED_FORWARD: _Kind = feed_forward, ("w_1", "b_1", "w_2", "b_2"), ()
-_NORM: _Kind = layer_norm, ("gain", "bias"), ()
 
+
+_NORM: _Kind = layer_norm, ("gain", "bias"), ()
 _ENCODER = {
     "self_attention": _ATTENTION,
     "feed_forward": _FEED_FORWARD,
     "norm_1": _NORM,
     "norm_2": _NORM,
 }
+
+
 _DECODER = {
     "self_attention": _ATTENTION,
     "cross_attention": _ATTENTION,

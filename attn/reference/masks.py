@@ -1,9 +1,9 @@
-"""Masks: who may attend to whom. True = *may attend*."""
+"""Masks: who may attend to whom, and who reaches whom in the end. True = *may attend*."""
 
 import numpy as np
 
-from attn._checks import argument_error, check_lengths, check_mask, check_size
-from attn.reference._types import ArrayLike, Bools, Ints
+from attn._checks import argument_error, check_lengths, check_mask, check_shape, check_size
+from attn.reference._numbers import ArrayLike, Bools, Ints
 
 
 def causal_mask(tgt_len: int, src_len: int | None = None) -> Bools:
@@ -16,7 +16,7 @@ def causal_mask(tgt_len: int, src_len: int | None = None) -> Bools:
     Parameters
     ----------
     tgt_len : int
-        Number of queries.
+        Number of queries, at least 0.
     src_len : int, optional
         Number of keys; by default `tgt_len`.
 
@@ -24,11 +24,6 @@ def causal_mask(tgt_len: int, src_len: int | None = None) -> Bools:
     -------
     ndarray of bool, shape (tgt_len, src_len)
         True where query i may attend to key j.
-
-    Raises
-    ------
-    ValueError
-        If a length is not an integer of at least 0.
 
     References
     ----------
@@ -58,22 +53,14 @@ def window_mask(tgt_len: int, window: int, src_len: int | None = None) -> Bools:
 
     Parameters
     ----------
-    tgt_len : int
-        Number of queries.
+    tgt_len, src_len
+        As in `causal_mask`.
     window : int
-        How many positions each query may see.
-    src_len : int, optional
-        Number of keys; by default `tgt_len`.
+        How many positions each query may see, at least 1.
 
     Returns
     -------
     ndarray of bool, shape (tgt_len, src_len)
-        True where query i may attend to key j.
-
-    Raises
-    ------
-    ValueError
-        If a length is not an integer of at least 0, or `window` of at least 1.
 
     References
     ----------
@@ -105,7 +92,7 @@ def padding_mask(lengths: ArrayLike, seq_len: int) -> Bools:
     Parameters
     ----------
     lengths : array_like of int, shape (...)
-        The number of real tokens of each sequence.
+        The number of real tokens of each sequence, from 0 to `seq_len`.
     seq_len : int
         The common length.
 
@@ -114,11 +101,6 @@ def padding_mask(lengths: ArrayLike, seq_len: int) -> Bools:
     ndarray of bool, shape (..., 1, seq_len)
         True at real tokens. The axis of size 1 broadcasts over the queries; multi-head
         attention lets it hold for every head.
-
-    Raises
-    ------
-    ValueError
-        If `lengths` are not integers between 0 and `seq_len`.
 
     Examples
     --------
@@ -154,11 +136,6 @@ def reachable(mask: ArrayLike, n_layers: int) -> Bools:
     ndarray of bool, shape (..., seq_len, seq_len)
         True at [i, j] if output i depends on input j.
 
-    Raises
-    ------
-    ValueError
-        If `mask` is not boolean and square, or `n_layers` is not an integer of at least 0.
-
     References
     ----------
     Vaswani et al. (2017), section 3.2.3; its table 1 counts such steps as the path length.
@@ -181,3 +158,45 @@ def reachable(mask: ArrayLike, n_layers: int) -> Bools:
     for _ in range(n_layers):
         reached = (mask | own) @ reached
     return reached
+
+
+def path_lengths(mask: ArrayLike) -> Ints:
+    """Count the layers that information needs between every two positions under a mask.
+
+    In each layer a position receives from those that it may attend to. So the input at j
+    reaches i after as many layers as the shortest path from i to j has steps.
+
+    Parameters
+    ----------
+    mask : array_like of bool, shape (seq_len, seq_len)
+        True where position i may attend to position j. A position always keeps what it has,
+        whatever the diagonal says.
+
+    Returns
+    -------
+    ndarray of int, shape (seq_len, seq_len)
+        The fewest layers that bring j to i: 0 from a position to itself, -1 where no number
+        of layers is enough.
+
+    References
+    ----------
+    Vaswani et al. (2017), Table 1, "Maximum Path Length".
+
+    Examples
+    --------
+    Each position hears of the one before, as in a recurrent network:
+
+    >>> path_lengths(np.eye(3, k=-1, dtype=bool))
+    array([[ 0, -1, -1],
+           [ 1,  0, -1],
+           [ 2,  1,  0]])
+    """
+    mask = np.asarray(mask)
+    check_mask("mask", mask)
+    check_shape("mask", mask, (len(mask) if mask.ndim else "seq_len",) * 2)
+    heard = np.eye(len(mask), dtype=bool)
+    lengths = np.where(heard, 0, -1)
+    for layer in range(1, len(mask)):
+        heard = heard | (mask @ heard)
+        lengths[heard & (lengths < 0)] = layer
+    return lengths

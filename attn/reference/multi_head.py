@@ -10,8 +10,7 @@ from attn._checks import (
     check_shape,
     check_size,
 )
-from attn.reference._numbers import finite_numbers, linear
-from attn.reference._types import ArrayLike, Bools, Floats, Shape
+from attn.reference._numbers import ArrayLike, Bools, Floats, Shape, finite_numbers, linear
 from attn.reference.attention import scaled_dot_product_attention
 
 
@@ -42,17 +41,14 @@ def multi_head_attention(
     ----------
     query : array_like, shape (..., tgt_len, d_model)
         The tokens that look.
-    key : array_like, shape (..., src_len, d_model)
-        The tokens that are looked at. Their vectors, and those of `value`, may be of
+    key, value : array_like, shape (..., src_len, d_model)
+        The tokens that are looked at, usually the same array twice. Their vectors may be of
         another size if the projections are too.
-    value : array_like, shape (..., src_len, d_model)
-        The values of these tokens; usually the same array as `key`.
     w_q : array_like, shape (d_model, n_heads * d_k)
-        The projections of all heads to queries, side by side.
     w_k : array_like, shape (d_model, n_kv_heads * d_k)
-        The same for keys. ``n_kv_heads`` divides `n_heads`; usually they are equal.
     w_v : array_like, shape (d_model, n_kv_heads * d_v)
-        The same for values.
+        The projections of all heads, side by side. ``n_kv_heads`` divides `n_heads`; usually
+        they are equal.
     w_o : array_like, shape (n_heads * d_v, d_model)
         The output projection.
     n_heads : int
@@ -69,13 +65,6 @@ def multi_head_attention(
     output : ndarray, shape (..., tgt_len, d_model)
         The new vector of each token; `b_o` alone (or zero) if it may attend to nothing.
     weights : ndarray, shape (..., n_heads, tgt_len, src_len)
-        Who attends to whom in each head.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, the heads do not divide the projections, `mask` is not boolean,
-        or an input or a product is not finite.
 
     References
     ----------
@@ -124,20 +113,12 @@ def split_heads(x: ArrayLike, n_heads: int) -> Floats:
     ----------
     x : array_like, shape (..., seq_len, n_heads * d_k)
     n_heads : int
+        A divisor of the size of the vectors.
 
     Returns
     -------
     ndarray, shape (..., n_heads, seq_len, d_k)
         Head h has components ``h * d_k`` to ``(h + 1) * d_k`` of every vector.
-
-    Raises
-    ------
-    ValueError
-        If `n_heads` is no integer of at least 1 that divides the size of the vectors.
-
-    References
-    ----------
-    Vaswani et al. (2017), section 3.2.2.
 
     Examples
     --------
@@ -166,11 +147,6 @@ def join_heads(heads: ArrayLike) -> Floats:
     Returns
     -------
     ndarray, shape (..., seq_len, n_heads * d_v)
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than three axes.
 
     References
     ----------

@@ -7,8 +7,7 @@ There are three ways: add a vector to each token (sinusoidal), rotate queries an
 import numpy as np
 
 from attn._checks import argument_error, broadcast_shapes, check_shape, check_size
-from attn.reference._numbers import finite_numbers
-from attn.reference._types import ArrayLike, Floats
+from attn.reference._numbers import ArrayLike, Floats, finite_numbers
 
 
 def sinusoidal_positions(n_positions: int, d_model: int, base: float = 10000.0) -> Floats:
@@ -25,18 +24,12 @@ def sinusoidal_positions(n_positions: int, d_model: int, base: float = 10000.0) 
     d_model : int
         Size of the token vectors they are added to; even.
     base : float, default 10000.0
-        Sets the slowest wave.
+        Sets the slowest wave; at least 1.
 
     Returns
     -------
     ndarray, shape (n_positions, d_model)
         One row per position, of length ``sqrt(d_model / 2)``.
-
-    Raises
-    ------
-    ValueError
-        If `n_positions` is not an integer of at least 0, `d_model` not an even one of at
-        least 2, or `base` not a number of at least 1.
 
     References
     ----------
@@ -67,18 +60,12 @@ def rotary(x: ArrayLike, positions: ArrayLike | None = None, base: float = 10000
     positions : array_like, broadcastable to (..., seq_len), optional
         The position of each; 0, 1, 2, ... if not given.
     base : float, default 10000.0
-        Sets the slowest turn.
+        Sets the slowest turn; at least 1.
 
     Returns
     -------
     ndarray, shape (..., seq_len, d_k)
         The turned vectors, each as long as before.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, `d_k` is odd, `base` is not a number of at least 1, or `x` or
-        `positions` is not finite.
 
     References
     ----------
@@ -116,17 +103,10 @@ def alibi_slopes(n_heads: int) -> Floats:
     Parameters
     ----------
     n_heads : int
-        Number of heads.
 
     Returns
     -------
     ndarray, shape (n_heads,)
-        Positive slopes.
-
-    Raises
-    ------
-    ValueError
-        If `n_heads` is not an integer of at least 1.
 
     References
     ----------
@@ -156,21 +136,14 @@ def alibi_bias(n_heads: int, tgt_len: int, src_len: int | None = None) -> Floats
     Parameters
     ----------
     n_heads : int
-        Number of heads.
     tgt_len : int
-        Number of queries.
     src_len : int, optional
-        Number of keys; by default `tgt_len`.
+        By default `tgt_len`.
 
     Returns
     -------
     ndarray, shape (n_heads, tgt_len, src_len)
         Numbers of at most 0, to add to the scaled scores before the softmax.
-
-    Raises
-    ------
-    ValueError
-        If `n_heads` is not an integer of at least 1, or a length not one of at least 0.
 
     References
     ----------

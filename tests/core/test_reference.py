@@ -11,17 +11,23 @@ import tracemalloc
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from attn.reference import (
+    attention_pooling,
     causal_mask,
+    cosine_similarity,
     online_attention,
     padding_mask,
     scaled_dot_product_attention,
     self_attention,
     softmax,
 )
+from tests.core.helpers import assert_close_arrays as close
+from tests.core.helpers import random_array as random
+from tests.core.helpers import refusals
 
 
 def attend_one_by_one(query, key, value, mask):
@@ -35,14 +41,6 @@ def attend_one_by_one(query, key, value, mask):
             weights[i, j] = math.exp(score) / total
             output[i] += weights[i, j] * value[j]
     return output, weights
-
-
-def random(*shape, seed=0):
-    return np.random.default_rng([seed, *shape]).standard_normal(shape)
-
-
-def close(actual, expected, tolerance=1e-12):
-    np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance, strict=True)
 
 
 # softmax
@@ -298,6 +296,98 @@ def test_online_memory_grows_with_the_length_and_not_its_square():
 def test_online_refuses_a_block_of_nothing(block_size, message):
     with pytest.raises(ValueError, match=f"^block_size: expected {message}$"):
         online_attention(np.ones((1, 1)), np.ones((1, 1)), np.ones((1, 1)), block_size=block_size)
+
+
+# similarity and pooling
+
+
+@pytest.mark.parametrize("lead", [(), (3,), (2, 3)])
+def test_similarity_agrees_with_pytorch(lead):
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(*lead, 4, 5)), rng.normal(size=(6, 5))
+    wanted = torch.cosine_similarity(torch.tensor(a)[..., :, None, :], torch.tensor(b), dim=-1)
+    np.testing.assert_allclose(cosine_similarity(a, b), wanted.numpy(), rtol=1e-12)
+
+
+def test_similarity_is_the_cosine_of_the_angle():
+    angles = np.linspace(0, np.pi, 7)
+    circle = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+    np.testing.assert_allclose(cosine_similarity([[2.0, 0.0]], circle)[0], np.cos(angles))
+
+
+@pytest.mark.parametrize("length", [1e-200, 1e-3, 1.0, 1e3, 1e200])
+def test_similarity_does_not_depend_on_lengths(length):
+    a, b = np.random.default_rng(1).normal(size=(2, 3, 4))
+    np.testing.assert_allclose(cosine_similarity(length * a, b), cosine_similarity(a, b))
+
+
+def test_a_vector_of_zeros_is_like_nothing():
+    similarity = cosine_similarity([[0.0, 0.0], [1.0, 2.0]], [[1.0, 2.0], [0.0, 0.0]])
+    np.testing.assert_allclose(similarity, [[0, 0], [1, 0]], atol=1e-15)
+
+
+def test_similarity_keeps_its_dtype_and_integers_become_float64():
+    single = np.ones((2, 3), dtype=np.float32)
+    assert cosine_similarity(single, single).dtype == np.float32
+    assert cosine_similarity([[1, 2]], [[2, 1]]).dtype == np.float64
+
+
+def test_there_may_be_nothing_to_compare():
+    assert cosine_similarity(np.ones((0, 3)), np.ones((2, 3))).shape == (0, 2)
+    np.testing.assert_array_equal(cosine_similarity(np.ones((1, 0)), np.ones((2, 0))), [[0, 0]])
+
+
+def test_pooling_is_a_mean_weighted_by_the_softmax_of_the_scores():
+    query, key, value = random(3), random(2, 4, 5, 3, seed=1), random(2, 4, 5, 6, seed=2)
+    output, weights = attention_pooling(query, key, value)
+    for place in np.ndindex(2, 4):
+        row = softmax([sum(q * x for q, x in zip(query, k, strict=True)) for k in key[place]])
+        np.testing.assert_allclose(weights[place], row)
+        wanted = sum(w * v for w, v in zip(row, value[place], strict=True))
+        np.testing.assert_allclose(output[place], wanted)
+
+
+def test_a_query_of_zeros_takes_the_mean_and_no_positions_give_zeros():
+    key, value = random(5, 3), random(5, 4)
+    output, weights = attention_pooling(np.zeros(3), key, value)
+    np.testing.assert_allclose(output, value.mean(axis=0))
+    np.testing.assert_allclose(weights, 0.2)
+    assert not attention_pooling(np.zeros(3), key[:0], value[:0])[0].any()
+
+
+test_similarity_and_pooling_refuse = refusals(
+    (
+        lambda: cosine_similarity(random(2, 3), random(2, 4)),
+        r"b: expected shape \(\.\.\., m, 3\).* got",
+    ),
+    (
+        lambda: cosine_similarity(random(3), random(2, 3)),
+        r"a: expected shape \(\.\.\., n, d\), got",
+    ),
+    (lambda: cosine_similarity([[np.nan]], [[1.0]]), "a: expected finite"),
+    (lambda: cosine_similarity([[1.0, 1.0]], [["x", "y"]]), "b: expected real numbers"),
+    (
+        lambda: attention_pooling(random(2, 3), random(5, 3), random(5, 4)),
+        r"query: .* \(d_k,\), got \(2",
+    ),
+    (
+        lambda: attention_pooling(random(3), random(5, 2), random(5, 4)),
+        r"key: .* \(..., src_len, 3\) to",
+    ),
+    (
+        lambda: attention_pooling(random(3), random(5, 3), random(4, 4)),
+        r"value: .* \(..., 5, d_v\) to mat",
+    ),
+    (
+        lambda: attention_pooling(random(3), random(2, 5, 3), random(5, 4)),
+        r"value: expected batch dimensions \(2,\) to match key, got \(\)",
+    ),
+    (lambda: attention_pooling([1.0], [[np.nan]], [[1.0]]), "key: expected finite numbers, got 1"),
+    (lambda: attention_pooling([1e200], [[1e200]], [[1.0]]), "query, key: .* an overflow"),
+)
+test_similarity_and_pooling_refuse = pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")(
+    test_similarity_and_pooling_refuse
+)
 
 
 # the module

@@ -6,6 +6,7 @@ import torch
 from sacrebleu.metrics import BLEU
 
 from attn import decoding, metrics, reference
+from tests.core.helpers import refusals
 
 ZEROS = np.zeros((2, 3))
 
@@ -85,23 +86,17 @@ def test_the_error_rate_is_that_of_sets_of_links(rng):
         assert reference.alignment_error(predicted, sure, possible) == pytest.approx(wanted)
 
 
-@pytest.mark.parametrize(
-    "call, message",
-    [
-        (lambda: reference.beam_step(ZEROS[0], np.zeros(1), 1), "log_probabilities: expected"),
-        (lambda: reference.beam_step(ZEROS, np.zeros(3), 1), "scores: expected shape"),
-        (lambda: reference.beam_step(ZEROS, np.zeros(2), 7), "beam_width: expected at most 6 cand"),
-        (lambda: reference.beam_step(ZEROS, np.zeros(2), 0), "beam_width: expected at least 1"),
-        (lambda: reference.top_p_filter([0.0, 1.0], 0), "p: expected a number above 0"),
-        (lambda: reference.top_p_filter([0.0, np.nan], 0.5), "scores: expected numbers below"),
-        (lambda: reference.top_p_filter([-np.inf] * 2, 0.5), "logits: expected a number above"),
-        (lambda: reference.top_p_filter(0.0, 0.5), "logits: expected shape"),
-        (lambda: reference.sentence_bleu([], [1], 2), "candidate: expected at least one token"),
-        (lambda: reference.sentence_bleu([1], [1], 0), "max_n: expected at least 1"),
-        (lambda: reference.alignment_error(*np.zeros((3, 2, 2))), "predicted, sure: expected"),
-        (lambda: reference.alignment_error([[1]], [[1, 0]], [[1]]), "sure: expected shape"),
-    ],
+test_what_does_not_fit_is_refused = refusals(
+    (lambda: reference.beam_step(ZEROS[0], np.zeros(1), 1), "log_probabilities: expected"),
+    (lambda: reference.beam_step(ZEROS, np.zeros(3), 1), "scores: expected shape"),
+    (lambda: reference.beam_step(ZEROS, np.zeros(2), 7), "beam_width: expected at most 6 cand"),
+    (lambda: reference.beam_step(ZEROS, np.zeros(2), 0), "beam_width: expected at least 1"),
+    (lambda: reference.top_p_filter([0.0, 1.0], 0), "p: expected a number above 0"),
+    (lambda: reference.top_p_filter([0.0, np.nan], 0.5), "scores: expected numbers below"),
+    (lambda: reference.top_p_filter([-np.inf] * 2, 0.5), "logits: expected a number above"),
+    (lambda: reference.top_p_filter(0.0, 0.5), "logits: expected shape"),
+    (lambda: reference.sentence_bleu([], [1], 2), "candidate: expected at least one token"),
+    (lambda: reference.sentence_bleu([1], [1], 0), "max_n: expected at least 1"),
+    (lambda: reference.alignment_error(*np.zeros((3, 2, 2))), "predicted, sure: expected"),
+    (lambda: reference.alignment_error([[1]], [[1, 0]], [[1]]), "sure: expected shape"),
 )
-def test_what_does_not_fit_is_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

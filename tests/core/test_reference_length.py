@@ -19,12 +19,10 @@ from attn.reference import (
     scaled_dot_product_attention,
     windowed_attention,
 )
+from tests.core.helpers import random_array as random
+from tests.core.helpers import refusals
 
 both = pytest.mark.parametrize("library", [masks, reference], ids=["torch", "numpy"])
-
-
-def random(*shape, seed=0):
-    return np.random.default_rng([seed, *shape]).normal(size=shape)
 
 
 def close(a, b, tolerance=1e-12):
@@ -92,22 +90,17 @@ def test_windowed_leaves_the_scores_outside_alone(monkeypatch):
         shapes.append(mask.shape)
         return scaled_dot_product_attention(query, key, value, mask)
 
-    monkeypatch.setattr("attn.reference.windowed.scaled_dot_product_attention", watched)
+    monkeypatch.setattr("attn.reference.online.scaled_dot_product_attention", watched)
     x = random(100, 4)
     windowed_attention(x, x, x, window=11, block_size=20)
     assert shapes == [(20, 20), (20, 30), (20, 30), (20, 30), (20, 30)]
 
 
-@pytest.mark.parametrize(
-    "sizes, message",
-    [
-        ({"window": 0}, "window: expected at least 1, got 0"),
-        ({"window": 2, "block_size": 0}, "block_size: expected at least 1, got 0"),
-    ],
+TWO = np.ones((2, 2))
+test_windowed_refuses = refusals(
+    (lambda: windowed_attention(TWO, TWO, TWO, 0), "window: expected at least 1, got 0$"),
+    (lambda: windowed_attention(TWO, TWO, TWO, 2, 0), "block_size: expected at least 1, got 0$"),
 )
-def test_windowed_refuses(sizes, message):
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        windowed_attention(np.ones((2, 2)), np.ones((2, 2)), np.ones((2, 2)), **sizes)
 
 
 # Parts of the keys
@@ -169,20 +162,24 @@ def test_a_part_that_sees_nothing_changes_nothing():
     assert (peak == -np.inf).all() and not total.any() and not output.any()
 
 
-def test_merging_refuses_what_does_not_fit():
-    one = (np.zeros((3, 1)), np.ones((3, 1)), np.ones((3, 2)))
-    with pytest.raises(ValueError, match=r"^output_b: expected shape \(\.\.\., 3, 2\) to match"):
-        merge_attention(*one, np.zeros((4, 1)), np.ones((4, 1)), np.ones((4, 2)))
-    with pytest.raises(ValueError, match=r"^total_b: expected shape \(3, 1\) to match output_b"):
-        merge_attention(*one, one[0], np.ones(3), one[2])
-    with pytest.raises(ValueError, match=r"^peak_a: expected shape \(3, 1\) to match output_a"):
-        merge_attention(np.zeros((1, 3)), *one[1:], *one)
-    with pytest.raises(ValueError, match=r"^output_b: expected a shape that broadcasts"):
-        merge_attention(
-            *(np.ones((2, *x.shape)) for x in one), *(np.ones((3, *x.shape)) for x in one)
-        )
-    with pytest.raises(ValueError, match="below .inf"):
-        merge_attention(np.full((3, 1), np.nan), *one[1:], *one)
+ONE, FOUR = ([np.zeros((n, 1)), np.ones((n, 1)), np.ones((n, 2))] for n in (3, 4))
+TWICE, THRICE = ([np.stack([x] * n) for x in ONE] for n in (2, 3))
+test_merging_refuses = refusals(
+    (lambda: merge_attention(*ONE, *FOUR), r"output_b: expected shape \(\.\.\., 3, 2\) to match"),
+    (
+        lambda: merge_attention(*ONE, ONE[0], np.ones(3), ONE[2]),
+        r"total_b: expected shape \(3, 1\) to match output_b",
+    ),
+    (
+        lambda: merge_attention(np.zeros((1, 3)), *ONE[1:], *ONE),
+        r"peak_a: expected shape \(3, 1\) to match output_a",
+    ),
+    (lambda: merge_attention(*TWICE, *THRICE), "output_b: expected a shape that broadcasts"),
+    (
+        lambda: merge_attention(ONE[0] + np.nan, *ONE[1:], *ONE),
+        "scores: expected numbers below .inf",
+    ),
+)
 
 
 # Linear attention

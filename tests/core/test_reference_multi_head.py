@@ -1,4 +1,7 @@
-"""attn.reference.multi_head against nn.MultiheadAttention, PyTorch's grouped queries, and loops."""
+"""attn.reference.multi_head against loops over heads and queries.
+
+`test_multi_head` compares it with the module, and `test_torch_weights` that with PyTorch's own.
+"""
 
 import math
 
@@ -8,19 +11,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from torch import nn
 
-from attn.reference import causal_mask, multi_head_attention, padding_mask
-
-D_MODEL, N_HEADS, TGT_LEN, SRC_LEN = 12, 3, 4, 5
-
-
-def random(*shape, seed=0):
-    return np.random.default_rng([seed, *shape]).standard_normal(shape)
-
-
-def close(actual, expected, tolerance=1e-12):
-    np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance, strict=True)
+from attn.reference import join_heads, multi_head_attention, split_heads
+from tests.core.helpers import assert_close_arrays as close
+from tests.core.helpers import random_array as random
+from tests.core.helpers import refusals
 
 
 def head_by_head(query, key, value, w_q, w_k, w_v, w_o, n_heads, mask, b_q, b_k, b_v, b_o):
@@ -89,73 +84,6 @@ def test_it_equals_attending_head_by_head(call):
         expected = head_by_head(*(x[i] for x in inputs), *matrices, n_heads, seen[i], *zeros)
         close(output[i], expected[0], 1e-11)
         close(weights[i], expected[1], 1e-11)
-
-
-# PyTorch
-
-
-def ours(module, query, key, value, mask=None):
-    """Call the reference with the weights of an nn.MultiheadAttention."""
-    if module.in_proj_weight is not None:
-        matrices = module.in_proj_weight.chunk(3)
-    else:
-        matrices = module.q_proj_weight, module.k_proj_weight, module.v_proj_weight
-    biases = {}
-    if module.in_proj_bias is not None:
-        names = ("b_q", "b_k", "b_v", "b_o")
-        tensors = *module.in_proj_bias.chunk(3), module.out_proj.bias
-        biases = {n: t.detach().numpy() for n, t in zip(names, tensors, strict=True)}
-    matrices = [m.detach().numpy().T for m in (*matrices, module.out_proj.weight)]
-    return multi_head_attention(query, key, value, *matrices, module.num_heads, mask, **biases)
-
-
-def torch_module(seed=0, **options):
-    torch.manual_seed(seed)
-    options = {"batch_first": True, "dtype": torch.float64} | options
-    module = nn.MultiheadAttention(D_MODEL, N_HEADS, **options)
-    for bias in (module.in_proj_bias, module.out_proj.bias):
-        if bias is not None:
-            nn.init.normal_(bias)
-    # The default initialisation is so small that the weights are all nearly the same.
-    for weight in (p for name, p in module.named_parameters() if "proj_weight" in name):
-        weight.data *= 2
-    return module
-
-
-MASKS = {
-    "none": None,
-    "causal": causal_mask(TGT_LEN, SRC_LEN),
-    "shared": random(TGT_LEN, SRC_LEN, seed=3) > -0.5,
-    "one row": np.array([True, False, True, True, False]),
-    "padding": padding_mask([5, 3], SRC_LEN),
-    "padding and causal": padding_mask([5, 3], SRC_LEN) & causal_mask(TGT_LEN, SRC_LEN),
-    "per sequence": random(2, TGT_LEN, SRC_LEN, seed=4) > -0.7,
-    "per head": random(2, N_HEADS, TGT_LEN, SRC_LEN, seed=5) > -0.7,
-    "per head, every sequence": random(1, N_HEADS, TGT_LEN, SRC_LEN, seed=5) > -0.7,
-}
-
-
-@pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("kind", MASKS)
-def test_cross_attention_equals_torch(kind, bias):
-    module = torch_module(bias=bias)
-    query, key, value = (
-        random(2, TGT_LEN, 12),
-        random(2, SRC_LEN, 12),
-        random(2, SRC_LEN, 12, seed=1),
-    )
-    mask = MASKS[kind]
-    theirs = None
-    if mask is not None:
-        heads = mask if mask.ndim == 4 else np.expand_dims(np.atleast_2d(mask), -3)
-        heads = np.broadcast_to(heads, (2, N_HEADS, TGT_LEN, SRC_LEN))
-        assert heads.any(axis=-1).all(), "PyTorch would answer NaN"
-        theirs = ~torch.tensor(heads).flatten(0, 1)
-    expected = module(
-        *map(torch.tensor, (query, key, value)), attn_mask=theirs, average_attn_weights=False
-    )
-    for actual, wanted in zip(ours(module, query, key, value, mask), expected, strict=True):
-        close(actual, wanted.detach().numpy(), 1e-10)
 
 
 # what heads and masks mean
@@ -321,3 +249,20 @@ def test_products_that_overflow_are_refused(names, blamed):
     message = f"^{blamed}: expected products that fit in float64, got an overflow$"
     with pytest.raises(ValueError, match=message):
         multi_head_attention(**arguments() | changed)
+
+
+@pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
+@pytest.mark.parametrize("n_heads", [1, 2, 6])
+def test_heads_are_split_as_pytorch_does_it_and_joined_again(batch, n_heads):
+    x = random(*batch, 5, 6)
+    expected = torch.tensor(x).unflatten(-1, (n_heads, -1)).transpose(-2, -3)
+    np.testing.assert_array_equal(split_heads(x, n_heads), expected)
+    np.testing.assert_array_equal(join_heads(split_heads(x, n_heads)), x)
+
+
+test_what_cannot_be_split_or_joined = refusals(
+    (lambda: split_heads(np.ones((5, 6)), 4), "d_model: expected a multiple of n_heads = 4, got 6"),
+    (lambda: split_heads(np.ones(6), 2), "x: expected shape"),
+    (lambda: split_heads(np.ones((5, 6)), 0), "n_heads: expected"),
+    (lambda: join_heads(np.ones((5, 6))), "heads: expected shape"),
+)

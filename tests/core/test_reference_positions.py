@@ -9,15 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attn.reference import alibi_bias, alibi_slopes, rotary, sinusoidal_positions
-
-
-def random(*shape, seed=0):
-    return np.random.default_rng([seed, *shape]).standard_normal(shape)
-
-
-def close(actual, expected, tolerance=1e-12):
-    np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance, strict=True)
-
+from tests.core.helpers import assert_close_arrays as close
+from tests.core.helpers import random_array as random
+from tests.core.helpers import refusals
 
 even_sizes = st.integers(1, 20).map(lambda half: 2 * half)
 bases = st.sampled_from([1.0, 2, 100.0, 10000.0, 5e5])
@@ -132,38 +126,32 @@ def test_bias_is_minus_slope_times_distance(n_heads, tgt_len, src_len):
 # errors
 
 
-@pytest.mark.parametrize(
-    "call, message",
-    [
-        (lambda: sinusoidal_positions(-1, 4), "n_positions: expected at least 0, got -1"),
-        (lambda: sinusoidal_positions(2.0, 4), "n_positions: expected an integer, got 2.0"),
-        (lambda: sinusoidal_positions(2, 0), "d_model: expected at least 2, got 0"),
-        (lambda: sinusoidal_positions(2, 1), "d_model: expected at least 2, got 1"),
-        (lambda: sinusoidal_positions(2, 5), "d_model: expected an even number, got 5"),
-        (lambda: sinusoidal_positions(2, 4, 0.5), "base: expected a number of at least 1, got 0.5"),
-        (lambda: sinusoidal_positions(2, 4, math.inf), "base: .* of at least 1, got inf"),
-        (lambda: sinusoidal_positions(2, 4, math.nan), "base: .* of at least 1, got nan"),
-        (lambda: rotary(np.ones(4)), r"x: expected shape \(..., seq_len, d_k\), got \(4,\)"),
-        (lambda: rotary(np.ones((2, 3))), "d_k: expected an even number, got 3"),
-        (lambda: rotary(np.ones((2, 0))), "d_k: expected at least 2, got 0"),
-        (lambda: rotary([[1.0, math.nan]]), "x: expected finite numbers, got 1 NaN or infinite"),
-        (lambda: rotary([[1.0, 2.0]], [math.inf]), "positions: expected finite numbers, got 1 .*"),
-        (lambda: rotary([[1.0, 2.0]], [0], -1), "base: expected a number of at least 1, got -1"),
-        (
-            lambda: rotary(np.ones((3, 2)), [0, 1]),
-            r"positions: expected a shape that broadcasts to \(3,\), got \(2,\)",
-        ),
-        (
-            lambda: rotary(np.ones((3, 2)), np.ones((4, 3))),
-            r"positions: expected a shape that broadcasts to \(3,\), got \(4, 3\)",
-        ),
-        (lambda: alibi_slopes(0), "n_heads: expected at least 1, got 0"),
-        (lambda: alibi_slopes(2.5), "n_heads: expected an integer, got 2.5"),
-        (lambda: alibi_bias(0, 2), "n_heads: expected at least 1, got 0"),
-        (lambda: alibi_bias(2, -1), "tgt_len: expected at least 0, got -1"),
-        (lambda: alibi_bias(2, 1, -3), "src_len: expected at least 0, got -3"),
-    ],
+test_what_is_refused = refusals(
+    (lambda: sinusoidal_positions(-1, 4), "n_positions: expected at least 0, got -1"),
+    (lambda: sinusoidal_positions(2.0, 4), "n_positions: expected an integer, got 2.0"),
+    (lambda: sinusoidal_positions(2, 0), "d_model: expected at least 2, got 0"),
+    (lambda: sinusoidal_positions(2, 1), "d_model: expected at least 2, got 1"),
+    (lambda: sinusoidal_positions(2, 5), "d_model: expected an even number, got 5"),
+    (lambda: sinusoidal_positions(2, 4, 0.5), "base: expected a number of at least 1, got 0.5"),
+    (lambda: sinusoidal_positions(2, 4, math.inf), "base: .* of at least 1, got inf"),
+    (lambda: sinusoidal_positions(2, 4, math.nan), "base: .* of at least 1, got nan"),
+    (lambda: rotary(np.ones(4)), r"x: expected shape \(..., seq_len, d_k\), got \(4,\)"),
+    (lambda: rotary(np.ones((2, 3))), "d_k: expected an even number, got 3"),
+    (lambda: rotary(np.ones((2, 0))), "d_k: expected at least 2, got 0"),
+    (lambda: rotary([[1.0, math.nan]]), "x: expected finite numbers, got 1 NaN or infinite"),
+    (lambda: rotary([[1.0, 2.0]], [math.inf]), "positions: expected finite numbers, got 1 .*"),
+    (lambda: rotary([[1.0, 2.0]], [0], -1), "base: expected a number of at least 1, got -1"),
+    (
+        lambda: rotary(np.ones((3, 2)), [0, 1]),
+        r"positions: expected a shape that broadcasts to \(3,\), got \(2,\)",
+    ),
+    (
+        lambda: rotary(np.ones((3, 2)), np.ones((4, 3))),
+        r"positions: expected a shape that broadcasts to \(3,\), got \(4, 3\)",
+    ),
+    (lambda: alibi_slopes(0), "n_heads: expected at least 1, got 0"),
+    (lambda: alibi_slopes(2.5), "n_heads: expected an integer, got 2.5"),
+    (lambda: alibi_bias(0, 2), "n_heads: expected at least 1, got 0"),
+    (lambda: alibi_bias(2, -1), "tgt_len: expected at least 0, got -1"),
+    (lambda: alibi_bias(2, 1, -3), "src_len: expected at least 0, got -3"),
 )
-def test_what_is_refused(call, message):
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        call()

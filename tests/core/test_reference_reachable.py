@@ -1,9 +1,12 @@
-"""`reachable`: against what really moves in a stack of layers, and on cases known by hand."""
+"""`reachable` and `path_lengths`: against what moves in a stack of layers, and shortest ways."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from attn.reference import causal_mask, multi_head_attention, reachable
+from attn.reference import causal_mask, multi_head_attention, path_lengths, reachable
+from tests.core.helpers import refusals
 
 
 def stack(x, mask, n_layers):
@@ -47,15 +50,32 @@ def test_masks_may_come_in_batches():
     assert reachable(np.ones((0, 0), dtype=bool), 2).shape == (0, 0)
 
 
-@pytest.mark.parametrize(
-    "arguments, message",
-    [
-        ((np.ones((2, 2)), 1), r"mask: expected a boolean array .*got dtype float64"),
-        ((np.ones((2, 3), dtype=bool), 1), r"mask: expected shape \(\.\.\., seq_len, seq_len\)"),
-        ((np.ones(2, dtype=bool), 1), r"mask: expected shape"),
-        ((np.ones((2, 2), dtype=bool), -1), "n_layers: expected at least 0, got -1"),
-    ],
+@given(st.integers(1, 7), st.floats(0, 1), st.integers(0, 99))
+def test_lengths_are_the_shortest_ways(n, density, seed):
+    mask = np.random.default_rng(seed).random((n, n)) < density
+    shortest = np.where(mask, 1.0, np.inf)
+    np.fill_diagonal(shortest, 0)
+    for stop in range(n):
+        shortest = np.minimum(shortest, shortest[:, [stop]] + shortest[[stop]])
+    lengths = path_lengths(mask)
+    assert lengths.dtype.kind == "i"
+    np.testing.assert_array_equal(np.where(lengths < 0, np.inf, lengths), shortest)
+
+
+def test_attention_is_one_step_wide_and_a_causal_one_never_looks_ahead():
+    lengths = path_lengths(causal_mask(5))
+    np.testing.assert_array_equal(lengths, np.tri(5, k=-1) - np.triu(np.ones((5, 5)), k=1))
+    assert path_lengths(np.zeros((0, 0), dtype=bool)).shape == (0, 0)
+
+
+SQUARE, ODD = np.ones((2, 2), dtype=bool), np.ones((2, 3), dtype=bool)
+test_what_is_no_mask_is_refused = refusals(
+    (lambda: reachable(np.ones((2, 2)), 1), "mask: expected a boolean array .*got dtype float64"),
+    (lambda: reachable(ODD, 1), r"mask: expected shape \(\.\.\., seq_len, seq_len\)"),
+    (lambda: reachable(SQUARE[0], 1), "mask: expected shape"),
+    (lambda: reachable(SQUARE, -1), "n_layers: expected at least 0, got -1"),
+    (lambda: path_lengths(np.eye(3)), "mask: expected a boolean array"),
+    (lambda: path_lengths(ODD), r"mask: expected shape \(2, 2\), got \(2, 3\)"),
+    (lambda: path_lengths(SQUARE[0]), r"mask: expected shape \(2, 2\), got \(2,\)"),
+    (lambda: path_lengths(np.True_), "mask: expected shape"),
 )
-def test_bad_arguments(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        reachable(*arguments)

@@ -1,4 +1,4 @@
-"""attn.reference.state and attn.mixers.state: one recurrence, however it is computed."""
+"""attn.reference.linear and attn.mixers.state: one recurrence, however it is computed."""
 
 import numpy as np
 import pytest

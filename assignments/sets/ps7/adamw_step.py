@@ -3,7 +3,7 @@
 import numpy as np
 
 from attn.reference import adam_step
-from attn.reference.optimiser import BETA_1, BETA_2, EPSILON
+from attn.reference.training import BETA_1, BETA_2, EPSILON
 from attn_course.exercises.spec import Exercise
 
 

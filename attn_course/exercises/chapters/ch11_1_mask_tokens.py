@@ -3,7 +3,7 @@
 import numpy as np
 
 from attn.reference import mask_tokens
-from attn.reference.masking import CHOSEN, MASKED, N_SPECIAL, REPLACED
+from attn.reference.training import CHOSEN, MASKED, N_SPECIAL, REPLACED
 from attn_course.exercises.spec import Exercise
 
 
