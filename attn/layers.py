@@ -22,10 +22,9 @@ from attn._checks import (
     check_shape,
     check_size,
 )
-from attn.attention import Attended, MultiHeadAttention, ScaledDotProduct
+from attn.attention import Attended, MultiHeadAttention
 from attn.attention.multi_head import Linear
 from attn.cache import LayerCache, MemoryCache, restored_on_error
-from attn.positions import RelativePositions
 
 # The nonlinearity between the two linear layers. A gated one is multiplied by a third layer.
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -54,38 +53,27 @@ class _Layer(nn.Module):
         dropout: float = 0.0,
         norm: str = "post",
         *,
-        n_kv_heads: int | None = None,
-        relative: RelativePositions | None = None,
-        attention: ScaledDotProduct | None = None,
-        attention_dropout: float = 0.0,
-        activation: str = "relu",
-        normalization: str = "layer",
-        norm_eps: float = 1e-5,
-        bias: bool = True,
         mixer: nn.Module | None = None,
+        cross_attention: MultiHeadAttention | None = None,
         feed_forward: nn.Module | None = None,
+        new_norm: Callable[[], Norm] | None = None,
     ) -> None:
         super().__init__()
         check_choice("norm", norm, ("pre", "post"))
         check_fraction("dropout", dropout)
         self.norm, self.dropout = norm, nn.Dropout(dropout)
-        heads = partial(
-            MultiHeadAttention, d_model, n_heads, attention_dropout, bias, n_kv_heads=n_kv_heads
-        )
-        if mixer is None:
-            mixer = heads(relative=relative, attention=attention)
-        elif relative is not None or attention is not None:
-            raise argument_error("mixer", "None beside relative or attention", type(mixer).__name__)
-        self.self_attention: Any = mixer
+        heads = partial(MultiHeadAttention, d_model, n_heads)
+        self.self_attention: Any = heads() if mixer is None else mixer
         if self.looks_at_memory:
-            self.cross_attention = heads()
-        if feed_forward is None:
-            feed_forward = FeedForward(d_model, d_ff, activation, bias)
+            self.cross_attention = heads() if cross_attention is None else cross_attention
+        elif cross_attention is not None:
+            raise argument_error("cross_attention", "None in a layer without a memory", "one")
+        feed_forward = FeedForward(d_model, d_ff) if feed_forward is None else feed_forward
         self.feed_forward: Any = feed_forward
-        norms = partial(new_norm, normalization, d_model, norm_eps, bias)
-        self.norm_1, self.norm_2 = norms(), norms()
+        new_norm = partial(nn.LayerNorm, d_model) if new_norm is None else new_norm
+        self.norm_1, self.norm_2 = new_norm(), new_norm()
         if self.looks_at_memory:
-            self.norm_3 = norms()
+            self.norm_3 = new_norm()
 
     def _before(self, norm: Norm, x: Tensor) -> Tensor:
         return norm(x) if self.norm == "pre" else x
@@ -109,6 +97,9 @@ class EncoderLayer(_Layer):
     normalise                     6     4
     ============================  ====  ====
 
+    The sizes alone make the paper's layer. Other parts are handed in: an attention with rotary
+    positions is ``mixer=MultiHeadAttention(d_model, n_heads, relative=RotaryPositions())``.
+
     Parameters
     ----------
     d_model, n_heads, d_ff : int
@@ -117,22 +108,14 @@ class EncoderLayer(_Layer):
         Probability with which each number that a sub-layer computed is dropped in training.
     norm : {"post", "pre"}, default "post"
         Whether to normalise the sums or what goes into the sub-layers.
-    n_kv_heads, relative, attention
-        As in `MultiHeadAttention`; the last two are for self-attention.
-    attention_dropout : float, default 0.0
-        Probability with which each attention weight is dropped in training.
-    activation
-        As in `FeedForward`.
-    normalization, norm_eps
-        As in `new_norm`.
-    bias : bool, default True
-        Whether linear layers and norms add a learned bias.
     mixer : Module, optional
-        What is to stand in the place of self-attention, from `attn.mixers`; a `MultiHeadAttention`
-        of the arguments above if not given.
+        The self-attention: a `MultiHeadAttention`, or another of `attn.mixers`.
+    cross_attention : MultiHeadAttention, optional
+        The attention to the source, in a `DecoderLayer`.
     feed_forward : Module, optional
-        What is to stand in the place of the feed-forward network of size `d_ff`, such as
-        `attn.experts.Experts`.
+        The feed-forward network, or `attn.experts.Experts`.
+    new_norm : callable, optional
+        Makes each norm, as ``partial(new_norm, "rms", d_model)`` does.
 
     References
     ----------
@@ -162,7 +145,6 @@ class EncoderLayer(_Layer):
         Parameters
         ----------
         x : Tensor, shape (..., seq_len, d_model)
-            One vector per token.
         mask, positions, is_causal, need_weights, cache
             As in `MultiHeadAttention`.
 
@@ -170,7 +152,6 @@ class EncoderLayer(_Layer):
         -------
         x : Tensor, shape (..., seq_len, d_model)
         weights : Tensor, shape (..., n_heads, seq_len, seq_len), or None
-            None unless `need_weights`.
         """
         check_shape("x", x, (..., "seq_len", self.feed_forward.d_model))
         with restored_on_error(cache):
@@ -238,17 +219,12 @@ class DecoderLayer(_Layer):
         Parameters
         ----------
         x : Tensor, shape (..., tgt_len, d_model)
-            One vector per target token.
         memory : Tensor, shape (..., src_len, d_model), or None
             What the encoder made of the source; None if the cache knows it.
-        mask : Tensor of bool, broadcastable to (..., tgt_len, tgt_len), optional
-            Which target positions may be attended to, besides the causal mask.
+        mask, positions, is_causal, need_weights
+            As in `MultiHeadAttention`, of the self-attention, which is causal if not told otherwise.
         memory_mask : Tensor of bool, broadcastable to (..., tgt_len, src_len), optional
             Which source positions may be attended to.
-        is_causal : bool, default True
-            Whether target positions are kept from those after them.
-        positions, need_weights
-            As in `MultiHeadAttention`.
         cache : pair of attn.cache.LayerCache and attn.cache.MemoryCache, or of None
             For self-attention and for cross-attention; see `MultiHeadAttention`.
 
@@ -370,7 +346,6 @@ def new_norm(normalization: str, d_model: int, eps: float = 1e-5, bias: bool = T
     normalization : {"layer", "rms"}
         LayerNorm, or RMSNorm, which neither subtracts the mean nor adds a bias.
     d_model : int
-        Size of the vectors.
     eps : float, default 1e-5
         What is added to the variance, or to the mean square.
     bias : bool, default True

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from torch import nn
+
 from attn._checks import (
     argument_error,
     check_choice,
@@ -12,9 +14,9 @@ from attn._checks import (
     check_size,
     shown,
 )
-from attn.attention import VARIANTS
+from attn.attention import VARIANTS, MultiHeadAttention
 from attn.experts import MixtureOfExperts
-from attn.layers import ACTIVATIONS, NORMS, Norm, new_norm
+from attn.layers import ACTIVATIONS, NORMS, FeedForward, Norm, new_norm
 from attn.mixers import Mixer, MultiHead, check_mixers
 from attn.positions import SCHEMES, checked_scaling
 
@@ -23,7 +25,8 @@ from attn.positions import SCHEMES, checked_scaling
 class TransformerConfig:
     """Everything that determines a model but its weights. The defaults are the paper's.
 
-    One configuration serves all models. Each refuses the options that it does nothing with.
+    One configuration serves all models. Each refuses the options that it does nothing with, and
+    a value that is not one of those described is refused here.
 
     Parameters
     ----------
@@ -83,11 +86,6 @@ class TransformerConfig:
         ``i % len(mixers)``. Multi-head attention if there are none.
     experts : attn.experts.MixtureOfExperts, optional
         What the layers of `DecoderOnly` have in the place of feed-forward networks of size `d_ff`.
-
-    Raises
-    ------
-    ValueError
-        If a value is not one of those described.
 
     References
     ----------
@@ -187,3 +185,14 @@ class TransformerConfig:
     def new_norm(self) -> Norm:
         """Return a norm of vectors of `d_model`, as this configuration asks for it."""
         return new_norm(self.normalization, self.d_model, self.norm_eps, self.bias)
+
+    def new_attention(self) -> MultiHeadAttention:
+        """Return an attention of the heads of this configuration, without positions."""
+        sizes = self.d_model, self.n_heads, self.attention_dropout, self.bias
+        return MultiHeadAttention(*sizes, n_kv_heads=self.n_kv_heads)
+
+    def new_feed_forward(self) -> nn.Module:
+        """Return the feed-forward network of a layer, or its experts."""
+        if self.experts:
+            return self.experts.new_module(self)
+        return FeedForward(self.d_model, self.d_ff, self.activation, self.bias)

@@ -30,9 +30,7 @@ class TokenEmbedding(nn.Module):
     Parameters
     ----------
     vocab_size : int
-        Number of tokens.
     config : TransformerConfig
-        For the rest.
 
     References
     ----------
@@ -110,20 +108,13 @@ class _Stack(nn.Module):
         relative = scheme.from_config(config) if issubclass(scheme, RelativePositions) else None
         self.layers = nn.ModuleList()
         for mixer in config.layer_mixers:
+            sizes = config.d_model, config.n_heads, config.d_ff, config.dropout, config.norm
             layer = layer_class(
-                config.d_model,
-                config.n_heads,
-                config.d_ff,
-                config.dropout,
-                config.norm,
-                n_kv_heads=config.n_kv_heads,
-                attention_dropout=config.attention_dropout,
-                activation=config.activation,
-                normalization=config.normalization,
-                norm_eps=config.norm_eps,
-                bias=config.bias,
+                *sizes,
                 mixer=mixer.new_module(config, relative),
-                feed_forward=config.experts.new_module(config) if config.experts else None,
+                cross_attention=config.new_attention() if layer_class.looks_at_memory else None,
+                feed_forward=config.new_feed_forward(),
+                new_norm=config.new_norm,
             )
             self.layers.append(layer)
         self.norm: nn.Module = config.new_norm() if config.norm == "pre" else nn.Identity()
@@ -181,20 +172,10 @@ class Encoder(_Stack):
         cache: DecoderCache | None = None,
         **order: Unpack[Order],
     ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
-        """Run `x` through every layer.
+        """Run `x` through every layer, with the arguments of `attn.layers.EncoderLayer`.
 
-        Parameters
-        ----------
-        x, mask, need_weights, positions, is_causal
-            As in `attn.layers.EncoderLayer`.
-        cache : attn.cache.DecoderCache, optional
-            For a causal stack that writes token by token.
-
-        Returns
-        -------
-        x : Tensor, shape (..., seq_len, d_model)
-        weights : tuple of Tensor, or None
-            Those of each layer; None unless `need_weights`.
+        The `cache` is a `attn.cache.DecoderCache`, for a causal stack that writes token by token.
+        Weights are a tuple of those of each layer, or None.
         """
         weights: list[Tensor] = []
         caches = [own for own, _ in self._caches(cache)]
@@ -233,21 +214,10 @@ class Decoder(_Stack):
         cache: DecoderCache | None = None,
         **order: Unpack[Order],
     ) -> tuple[Tensor, tuple[tuple[Tensor, ...], tuple[Tensor, ...]] | None]:
-        """Run `x` through every layer.
+        """Run `x` through every layer, with the arguments of `attn.layers.DecoderLayer`.
 
-        Parameters
-        ----------
-        x, memory, mask, memory_mask, need_weights, positions, is_causal
-            As in `attn.layers.DecoderLayer`.
-        cache : attn.cache.DecoderCache, optional
-            Then `x` holds only the new tokens.
-
-        Returns
-        -------
-        x : Tensor, shape (..., tgt_len, d_model)
-        weights : pair of tuples of Tensor, or None
-            Those of each layer's self-attention, and of its cross-attention; None unless
-            `need_weights`.
+        With a `attn.cache.DecoderCache`, `x` holds only the new tokens. Weights are a pair of tuples,
+        those of each layer's self-attention and those of its cross-attention, or None.
         """
         weights: list[tuple[Tensor, Tensor]] = []
         caches = self._caches(cache)

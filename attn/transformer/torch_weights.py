@@ -90,7 +90,7 @@ def from_torch(module: nn.Module) -> nn.Module | tuple[Encoder, Decoder]:
     Raises
     ------
     ValueError
-        If it is another module, or does what ours cannot, such as ``add_bias_kv``.
+        If it does what ours cannot, such as ``add_bias_kv``.
 
     Examples
     --------
@@ -158,14 +158,9 @@ def _ours_like(theirs: nn.Module) -> nn.Module:
         return _filled(ours, _our_state(theirs.state_dict()))
     for layer, kind in LAYERS.items():
         if type(theirs) is kind:
-            empty = layer(
-                theirs.self_attn.embed_dim,
-                1,
-                1,
-                theirs.dropout1.p,
-                "pre" if theirs.norm_first else "post",
-                activation=our_activation(theirs.activation),
-            )
+            size, norm = theirs.self_attn.embed_dim, "pre" if theirs.norm_first else "post"
+            network = FeedForward(size, 1, our_activation(theirs.activation))
+            empty = layer(size, 1, 1, theirs.dropout1.p, norm, feed_forward=network)
             return _with_parts(empty, theirs, PARTS)
     for stack, stack_kind in STACKS.items():
         if type(theirs) is stack_kind:

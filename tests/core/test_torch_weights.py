@@ -36,6 +36,13 @@ def drawn(module):
     return module.eval()
 
 
+def layer_of(kind, **options):
+    """Return a layer as a configuration makes it."""
+    options = {"n_layers": 1, "positions": "none", "dropout": 0.0} | SIZES | options
+    stack = Encoder if kind is EncoderLayer else Decoder
+    return stack(TransformerConfig(1, **options)).layers[0]
+
+
 def vectors(n, seed):
     return torch.randn(2, n, 8, generator=torch.Generator().manual_seed(seed)).double()
 
@@ -115,7 +122,7 @@ def test_layers(our_kind, their_kind, compare, choice, norm):
     assert type(ours) is our_kind and not ours.training
     compare(ours, theirs)
     assert_same_gradients(ours, theirs, inputs)
-    ours = drawn(our_kind(**SIZES, norm=norm, **own_options))
+    ours = drawn(layer_of(our_kind, norm=norm, **own_options))
     assert type(to_torch(ours)) is their_kind
     compare(ours, to_torch(ours))
     assert_same_gradients(ours, to_torch(ours), inputs)
@@ -128,7 +135,7 @@ def test_layers(our_kind, their_kind, compare, choice, norm):
 @pytest.mark.parametrize("our_kind, their_kind", [kinds[:2] for kinds in LAYERS])
 def test_what_is_dropped_in_training(our_kind, their_kind):
     """There and here, all that both can drop; inside the feed-forward network, nothing."""
-    ours = our_kind(**SIZES, dropout=0.3, attention_dropout=0.2)
+    ours = layer_of(our_kind, dropout=0.3, attention_dropout=0.2)
     theirs = to_torch(ours)
     assert theirs.training
     rates = {name: part.p for name, part in theirs.named_modules() if isinstance(part, nn.Dropout)}
@@ -308,14 +315,14 @@ OURS = "MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Decoder or Tran
 @pytest.mark.parametrize(
     "ours, message",
     [
-        (EncoderLayer(**SIZES, n_kv_heads=1), "n_kv_heads = n_heads = 2 for PyTorch, got 1"),
+        (layer_of(EncoderLayer, n_kv_heads=1), "n_kv_heads = n_heads = 2 for PyTorch, got 1"),
         (HEADS(relative=RotaryPositions()), "relative = None for PyTorch, got RotaryPositions"),
         (
-            EncoderLayer(**SIZES, attention=own(ScaledDotProduct)()),
+            HEADS(attention=own(ScaledDotProduct)()),
             "attention a ScaledDotProduct for PyTorch, got OwnScaledDotProduct",
         ),
-        (EncoderLayer(**SIZES, activation="geglu"), ACTIVATION + "geglu"),
-        (DecoderLayer(**SIZES, normalization="rms"), PARTS + "RMSNorm"),
+        (layer_of(EncoderLayer, activation="geglu"), ACTIVATION + "geglu"),
+        (layer_of(DecoderLayer, normalization="rms"), PARTS + "RMSNorm"),
         (
             changed(feed_forward=own(FeedForward)(8, 12)),
             "feed_forward a FeedForward for PyTorch, got OwnFeedForward",

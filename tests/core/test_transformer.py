@@ -16,9 +16,10 @@ from torch import nn
 from torch.nn import functional as F
 
 from attn import checks, reference
+from attn.attention import MultiHeadAttention
 from attn.cache import DecoderCache, KVCache
 from attn.decoding import beam_search, greedy, sample
-from attn.layers import DecoderLayer, EncoderLayer
+from attn.layers import DecoderLayer, EncoderLayer, FeedForward
 from attn.masks import causal_mask, padding_mask
 from attn.positions import (
     SCHEMES,
@@ -27,7 +28,7 @@ from attn.positions import (
     RotaryPositions,
     SinusoidalPositions,
 )
-from attn.recurrent.cache import RecurrentCache
+from attn.recurrent import RecurrentCache
 from attn.transformer import (
     Decoder,
     DecoderOnly,
@@ -261,16 +262,22 @@ def test_embeddings_are_scaled_and_then_placed(positions, scale):
 CHOICES = {"activation": "swiglu", "normalization": "rms", "norm_eps": 0.5, "bias": False}
 
 
-@pytest.mark.parametrize(
-    "stack_class, layer_class", [(Encoder, EncoderLayer), (Decoder, DecoderLayer)]
-)
-def test_the_choices_of_a_configuration_reach_every_layer(stack_class, layer_class):
+@pytest.mark.parametrize("stack_class", [Encoder, Decoder])
+def test_the_choices_of_a_configuration_reach_every_layer(stack_class):
     config = dataclasses.replace(SMALL, norm="pre", n_kv_heads=1, **CHOICES)
     stack, x = randomise(stack_class(config).double()), random(2, TGT_LEN, 12)
     memory = [random(2, SRC_LEN, 12, seed=1)] * (stack_class is Decoder)
     expected = x
     for layer in stack.layers:
-        own = layer_class(12, 3, 20, 0.0, "pre", n_kv_heads=1, **CHOICES).double()
+        heads, norm = (
+            partial(MultiHeadAttention, 12, 3, bias=False, n_kv_heads=1),
+            CHOICES["norm_eps"],
+        )
+        parts = {"mixer": heads(), "feed_forward": FeedForward(12, 20, "swiglu", bias=False)}
+        parts["new_norm"] = partial(nn.RMSNorm, 12, norm)
+        if stack_class is Decoder:
+            parts["cross_attention"] = heads()
+        own = (DecoderLayer if memory else EncoderLayer)(12, 3, 20, 0.0, "pre", **parts).double()
         own.load_state_dict(layer.state_dict())
         expected = own(expected, *memory)[0]
     root = (expected.square().mean(dim=-1, keepdim=True) + 0.5).sqrt()
@@ -278,8 +285,15 @@ def test_the_choices_of_a_configuration_reach_every_layer(stack_class, layer_cla
 
 
 @pytest.mark.parametrize("bias", [True, False])
-def test_the_norms_of_a_configuration_have_a_bias_if_it_says_so(bias):
-    assert (dataclasses.replace(SMALL, bias=bias).new_norm().bias is not None) == bias
+def test_biases_and_dropout_of_a_configuration_are_in_every_part(bias):
+    config = dataclasses.replace(SMALL, bias=bias, attention_dropout=0.3)
+    model = Transformer(config)
+    parts = [part for stack in (model.encoder, model.decoder) for part in stack.modules()]
+    shares = [part.dropout for part in parts if isinstance(part, MultiHeadAttention)]
+    assert shares == [0.3] * 6
+    owners = [part for part in parts if isinstance(part, nn.Linear | nn.LayerNorm)]
+    assert {part.bias is not None for part in owners} == {bias}
+    assert (config.new_norm().bias is not None) == bias
 
 
 def test_what_bert_adds_at_both_ends():
@@ -779,9 +793,6 @@ def test_every_mask_of_the_source_serves_a_beam(width, has_cache, shape):
     ids, _ = beam_search(step, prompt, cache=cache, **options)
     without_padding = partial(model.step, memory=memory[:, :4])
     assert torch.equal(ids, beam_search(without_padding, prompt, **options)[0])
-
-
-# learning
 
 
 # other numbers, other machines
