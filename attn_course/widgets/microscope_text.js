@@ -152,7 +152,7 @@ export const CODE = {
   memory: ["attn/transformer/stacks.py", "return self.norm(x), tuple(weights) if need_weights else None"],
   lastNorm: ["attn/transformer/stacks.py", "x = self.norm(x)"],
   logits: ["attn/transformer/encoder_decoder.py", "logits = self.output(x)"],
-  softmax: ["attn/decoding/sampling.py", "return logits.argmax(dim=-1)"],
+  softmax: ["attn/decoding.py", "return logits.argmax(dim=-1)"],
   stream: ["attn/layers.py", "x = x + self.dropout(computed)"],
   lens: ["attn/transformer/encoder_decoder.py", "logits = self.output(x)"],
 };

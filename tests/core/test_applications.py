@@ -25,7 +25,6 @@ from attn.applications._application import Application
 from attn.applications.summarization import summarizer
 from attn.applications.translation import facts
 from attn.corpus import Pair
-from attn.decoding import _steps
 from attn.io import write_whole
 from attn.tokenizer import WordTokenizer
 from attn.training import History, TrainingConfig
@@ -421,7 +420,7 @@ def assert_alike(found, expected, tolerance=1e-5):
 @pytest.fixture
 def other_device(monkeypatch):
     """A second device, of which decoding is told that it has no float64."""
-    monkeypatch.setattr(_steps, "WITHOUT_FLOAT64", {DEVICE.type})
+    monkeypatch.setattr("attn.decoding.WITHOUT_FLOAT64", {DEVICE.type})
     # Every operation on the other device takes long.
     monkeypatch.setattr(summarizer, "MAX_TOKENS", 4)
     with OtherDevice():

@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import attn
 from attn._checks import argument_error, switch
 from attn.attention import scaled_dot_product_attention
-from attn.decoding._steps import next_logits
+from attn.decoding import _next_logits
 from attn.masks import padding_mask
 from attn.training import TrainingConfig, cross_entropy, train
 from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
@@ -60,7 +60,7 @@ def test_without_checks_neither_loss_nor_a_decoding_step_reads_on_a_gpu(monkeypa
     logits, target = torch.randn(2, 5), torch.tensor([1, 4])
     calls = [
         lambda: cross_entropy(logits, target, label_smoothing=0.1, pad_id=0),
-        lambda: next_logits(lambda *_: logits, target[:, None], None, target > 1, [3], 0),
+        lambda: _next_logits(lambda *_: logits, target[:, None], None, target > 1, [3], 0),
     ]
     for call in calls:
         with attn.checks(False), NoReading():

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from attn import checks
-from attn.decoding import _steps, beam_search, greedy, next_token_probabilities, sample
+from attn import checks, decoding
+from attn.decoding import beam_search, greedy, next_token_probabilities, sample
 from tests.core.other_device import DEVICE, OtherDevice
 
 INF = math.inf
@@ -536,7 +536,7 @@ def test_nothing_leaves_the_device_of_the_prompt(decode):
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
 def test_a_device_without_float64_gives_the_same_tokens_and_scores(dtype, monkeypatch):
-    monkeypatch.setattr(_steps, "WITHOUT_FLOAT64", {DEVICE.type})
+    monkeypatch.setattr(decoding, "WITHOUT_FLOAT64", {DEVICE.type})
     automaton, options = Automaton(seed=3, dtype=dtype), {"end_id": 1, "max_new_tokens": 8}
     devices = []
 
@@ -566,7 +566,9 @@ def test_a_device_without_float64_gives_the_same_tokens_and_scores(dtype, monkey
 
 
 def test_where_there_is_float64_it_is_used():
-    devices = [_steps.device_for_float64(torch.device(name)) for name in ("cuda:1", "mps", "cpu")]
+    devices = [
+        decoding._device_for_float64(torch.device(name)) for name in ("cuda:1", "mps", "cpu")
+    ]
     assert list(map(str, devices)) == ["cuda:1", "cpu", "cpu"]
 
 

@@ -13,8 +13,9 @@ from attn.recurrent import (
     BidirectionalRecurrent,
     RecurrentCache,
     RecurrentEncoderDecoder,
+    _reverse,
 )
-from attn.recurrent.bidirectional import _reverse
+from tests.core.helpers import refusals
 from tests.core.other_device import DEVICE, OtherDevice
 
 VOCAB, D_MODEL = 11, 6
@@ -70,34 +71,6 @@ def test_weights_are_given_only_when_asked_for(batch):
     weights = model(source, target, need_weights=True)[1]
     assert weights.shape == (3, 4, 5)
     torch.testing.assert_close(weights.sum(-1), torch.ones(3, 4))
-
-
-@pytest.mark.parametrize(
-    "source, target, message",
-    [
-        ((5,), (3, 4), r"source: expected shape \(batch_size, src_len\), got \(5,\)"),
-        ((3, 0), (3, 4), r"source: expected shape \(batch_size, src_len\), got \(3, 0\)"),
-        ((3, 5), (2, 4), r"target: expected shape \(3, tgt_len\), got \(2, 4\)"),
-        ((3, 5), (3,), r"target: expected shape \(3, tgt_len\), got \(3,\)"),
-        ((3, 5), (3, 0), r"target: expected shape \(3, tgt_len\), got \(3, 0\)"),
-    ],
-)
-def test_shapes_that_do_not_fit_are_refused(source, target, message):
-    model = RecurrentEncoderDecoder(VOCAB, D_MODEL)
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        model(torch.zeros(source, dtype=torch.long), torch.zeros(target, dtype=torch.long))
-
-
-def test_other_arguments_are_refused(batch):
-    with pytest.raises(ValueError, match=r"^vocab_size: expected at least 1, got 0$"):
-        RecurrentEncoderDecoder(0)
-    with pytest.raises(ValueError, match=r"^d_model: expected at least 1, got 0$"):
-        RecurrentEncoderDecoder(VOCAB, 0)
-    model = RecurrentEncoderDecoder(VOCAB, D_MODEL, attention=False)
-    with pytest.raises(
-        ValueError, match="^need_weights: expected False without attention, got True$"
-    ):
-        model(*batch, need_weights=True)
 
 
 # padding, the other attention, and one step after another
@@ -217,13 +190,6 @@ def test_beams_go_their_ways_with_the_cache_as_without(kind, batch):
         torch.testing.assert_close(one, other)
 
 
-@pytest.mark.parametrize("lengths", [[0, 5, 3], [2, 6, 3]])
-def test_lengths_that_cannot_be_are_refused(batch, lengths):
-    got = re.escape(str(lengths))
-    with pytest.raises(ValueError, match=f"^lengths: expected from 1 to src_len = 5, got {got}$"):
-        RecurrentEncoderDecoder(VOCAB, D_MODEL)(*batch, torch.tensor(lengths))
-
-
 @torch.no_grad()
 def test_padding_is_hidden_on_the_device_of_the_states(batch):
     """The lengths stay on the CPU, where PyTorch wants them; the GRUs are its own."""
@@ -235,20 +201,6 @@ def test_padding_is_hidden_on_the_device_of_the_states(batch):
         there = model.to(DEVICE)
         found = there._decode(target.to(DEVICE), last.to(DEVICE), memory.to(DEVICE), LENGTHS)[0]
     torch.testing.assert_close(found.cpu(), expected)
-
-
-def test_there_is_a_length_for_each_source(batch):
-    with pytest.raises(ValueError, match=r"^lengths: expected shape \(3,\), got \(2,\)$"):
-        RecurrentEncoderDecoder(VOCAB, D_MODEL)(*batch, LENGTHS[:2])
-
-
-def test_the_encoder_alone_refuses_what_the_whole_does():
-    model = RecurrentEncoderDecoder(VOCAB, D_MODEL)
-    message = r"^source: expected shape \(batch_size, src_len\), got \(3, 0\)$"
-    with pytest.raises(ValueError, match=message):
-        model.encode(torch.zeros(3, 0, dtype=torch.long))
-    with pytest.raises(ValueError, match="^lengths: expected a tensor of int64, got list$"):
-        model.encode(torch.zeros(1, 2, dtype=torch.long), [2])
 
 
 @pytest.mark.parametrize("attention, name", [(True, "dot"), (False, None), ("dot", "dot")])
@@ -275,28 +227,6 @@ def test_additive_attention_by_hand():
         torch.testing.assert_close(weights[b, :length], row)
         torch.testing.assert_close(context[b], row @ memory[b, :length])
     assert AdditiveAttention(1)(query[:, :1], memory[..., :1], memory[..., :1])[0].shape == (2, 1)
-    with pytest.raises(ValueError, match="^d_model: expected at least 1, got 0$"):
-        AdditiveAttention(0)
-
-
-@pytest.mark.parametrize(
-    "query, keys, message",
-    [
-        ((3, 6), (2, 5, 6), r"query: expected shape \(2, 6\) to match memory, got \(3, 6\)"),
-        ((2, 6), (2, 4, 6), r"keys: expected shape \(2, 5, 6\) to match memory, got \(2, 4, 6\)"),
-    ],
-)
-def test_additive_attention_refuses(query, keys, message):
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        AdditiveAttention(6)(torch.ones(query), torch.ones(2, 5, 6), torch.ones(keys))
-
-
-@pytest.mark.parametrize("lengths", [[2, 5, 3], torch.tensor([2.0, 5.0, 3.0])])
-def test_lengths_are_a_tensor_of_integers(batch, lengths):
-    with pytest.raises(
-        ValueError, match="^lengths: expected a tensor of int64, got (list|torch.float32)$"
-    ):
-        RecurrentEncoderDecoder(VOCAB, D_MODEL)(*batch, lengths)
 
 
 def test_a_batch_may_be_empty(kind, batch):
@@ -305,18 +235,6 @@ def test_a_batch_may_be_empty(kind, batch):
         assert kind(source, target, lengths)[0].shape == (0, target.shape[1], VOCAB)
         memory, last = kind.encode(source, lengths)
         assert kind.step(target, RecurrentCache(), memory, last, lengths).shape == (0, VOCAB)
-
-
-def test_ids_that_are_none_are_refused(kind, batch):
-    source, target = batch
-    wanted = f"values from 0 to {VOCAB - 1}, got"
-    with pytest.raises(ValueError, match=f"^source: expected {wanted} -1$"):
-        kind(source.where(source > 3, -1), target)
-    with pytest.raises(ValueError, match=f"^target: expected {wanted} {VOCAB}$"):
-        kind(source, target.where(target > 3, VOCAB))
-    memory, last = kind.encode(source)
-    with pytest.raises(ValueError, match="^ids: expected a tensor of int64 or int32, got list$"):
-        kind.step([[1]], None, memory, last)
 
 
 def test_steps_that_do_not_fit_are_refused_and_can_be_taken_again(kind, batch):
@@ -330,27 +248,12 @@ def test_steps_that_do_not_fit_are_refused_and_can_be_taken_again(kind, batch):
         (target.repeat(2, 1), "3 rows, as the cache has, got 6"),
         (target[0], r"shape \(n_rows, length\), got .*"),
         (target + VOCAB, "values from 0 to .*"),
+        ([[1]], "a tensor of int64 or int32, got list"),
     ):
         with pytest.raises(ValueError, match=f"^ids: expected {message}$"):
             kind.step(ids, cache, memory, last)
     found = kind.step(target[:, :2], cache, memory, last)
     torch.testing.assert_close(found, kind.step(target[:, :2], None, memory, last))
-
-
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"attention": "loud"}, "attention: expected 'dot' or 'additive', got 'loud'"),
-        ({"dropout": 1.5}, r"dropout: .* got 1\.5"),
-        (
-            {"d_model": 5, "bidirectional": True},
-            "d_model: expected a multiple of the number of directions = 2, got 5",
-        ),
-    ],
-)
-def test_options_that_cannot_be_are_refused(options, message):
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        RecurrentEncoderDecoder(VOCAB, **options)
 
 
 def test_dropout_acts_in_training_alone(batch):
@@ -406,33 +309,94 @@ def test_gradients_reach_both_directions(both_ways):
     assert_gradients_are_those_of_small_changes(both_ways, ids, lengths)
 
 
-@pytest.mark.parametrize(
-    "shape, lengths, message",
-    [
-        ((5,), [5], r"ids: expected shape \(batch_size, seq_len\), got \(5,\)"),
-        ((2, 5), [5], r"lengths: expected shape \(2,\), got \(1,\)"),
-        ((0, 5), [], r"lengths: expected from 3 to seq_len = 5, got \[\]"),
-        ((2, 5), [2, 5], r"lengths: expected from 3 to seq_len = 5, got \[2, 5\]"),
-        ((2, 5), [3, 6], r"lengths: expected from 3 to seq_len = 5, got \[3, 6\]"),
-    ],
-)
-def test_texts_that_cannot_be_are_refused(both_ways, shape, lengths, message):
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        both_ways(torch.zeros(shape, dtype=torch.long), torch.tensor(lengths).long())
-
-
-def test_ids_outside_the_vocabulary_are_refused(both_ways):
-    with pytest.raises(ValueError, match=f"^ids: expected values from 0 to {VOCAB - 1}, got 11$"):
-        both_ways(torch.tensor([[2, VOCAB, 3]]), torch.tensor([3]))
-
-
-def test_sizes_that_cannot_be_are_refused():
-    with pytest.raises(ValueError, match=r"^vocab_size: expected at least 1, got 0$"):
-        BidirectionalRecurrent(0)
-    with pytest.raises(ValueError, match=r"^d_model: expected at least 1, got 0$"):
-        BidirectionalRecurrent(VOCAB, 0)
-
-
 @pytest.mark.parametrize("model_class", [RecurrentEncoderDecoder, BidirectionalRecurrent])
 def test_vectors_have_64_numbers_unless_told_otherwise(model_class):
     assert model_class(VOCAB).embedding.weight.shape == (VOCAB, 64)
+
+
+# what is refused
+
+
+def reads(source, target=(3, 4), lengths=None, **options):
+    """Let an encoder-decoder read ids of these shapes, or those that are given."""
+    model = RecurrentEncoderDecoder(VOCAB, D_MODEL, **options)
+    source, target = (
+        torch.zeros(x).long() if isinstance(x, tuple) else x for x in (source, target)
+    )
+    return model(source, target, lengths)
+
+
+def reads_both_ways(shape, lengths):
+    model = BidirectionalRecurrent(VOCAB, D_MODEL)
+    return model(torch.zeros(shape).long(), torch.tensor(lengths).long())
+
+
+def compares(query, keys):
+    return AdditiveAttention(6)(torch.ones(query), torch.ones(2, 5, 6), torch.ones(keys))
+
+
+IDS = torch.zeros(3, 5).long()
+LARGEST = f"values from 0 to {VOCAB - 1}, got"
+FROM_3 = r"lengths: expected from 3 to seq_len = 5, got "
+test_what_is_refused = refusals(
+    (lambda: RecurrentEncoderDecoder(0), "vocab_size: expected at least 1, got 0$"),
+    (lambda: RecurrentEncoderDecoder(VOCAB, 0), "d_model: expected at least 1, got 0$"),
+    (
+        lambda: RecurrentEncoderDecoder(VOCAB, attention="loud"),
+        "attention: expected 'dot' or 'additive', got 'loud'$",
+    ),
+    (lambda: RecurrentEncoderDecoder(VOCAB, dropout=1.5), r"dropout: .* got 1\.5$"),
+    (
+        lambda: RecurrentEncoderDecoder(VOCAB, 5, bidirectional=True),
+        "d_model: expected a multiple of the number of directions = 2, got 5$",
+    ),
+    (
+        lambda: RecurrentEncoderDecoder(VOCAB, attention=False)(IDS, IDS, need_weights=True),
+        "need_weights: expected False without attention, got True$",
+    ),
+    (lambda: reads((5,)), r"source: expected shape \(batch_size, src_len\), got \(5,\)$"),
+    (lambda: reads((3, 0)), r"source: expected shape \(batch_size, src_len\), got \(3, 0\)$"),
+    (lambda: reads((3, 5), (2, 4)), r"target: expected shape \(3, tgt_len\), got \(2, 4\)$"),
+    (lambda: reads((3, 5), (3,)), r"target: expected shape \(3, tgt_len\), got \(3,\)$"),
+    (lambda: reads((3, 5), (3, 0)), r"target: expected shape \(3, tgt_len\), got \(3, 0\)$"),
+    (lambda: reads(IDS - 1), f"source: expected {LARGEST} -1$"),
+    (lambda: reads(IDS, IDS + VOCAB), f"target: expected {LARGEST} {VOCAB}$"),
+    *(
+        (
+            lambda lengths=lengths: reads(IDS, lengths=torch.tensor(lengths)),
+            rf"lengths: expected from 1 to src_len = 5, got {re.escape(str(lengths))}$",
+        )
+        for lengths in ([0, 5, 3], [2, 6, 3])
+    ),
+    (lambda: reads(IDS, lengths=LENGTHS[:2]), r"lengths: expected shape \(3,\), got \(2,\)$"),
+    (lambda: reads(IDS, lengths=[2, 5, 3]), "lengths: expected a tensor of int64, got list$"),
+    (
+        lambda: reads(IDS, lengths=LENGTHS.float()),
+        "lengths: expected a tensor of int64, got torch.float32$",
+    ),
+    (
+        lambda: RecurrentEncoderDecoder(VOCAB).encode(IDS[:, :0]),
+        r"source: expected shape \(batch_size, src_len\), got \(3, 0\)$",
+    ),
+    (
+        lambda: RecurrentEncoderDecoder(VOCAB).encode(IDS, [2]),
+        "lengths: expected a tensor of int64, got list$",
+    ),
+    (lambda: AdditiveAttention(0), "d_model: expected at least 1, got 0$"),
+    (lambda: compares((3, 6), (2, 5, 6)), r"query: expected shape \(2, 6\) to match memory, got"),
+    (lambda: compares((2, 6), (2, 4, 6)), r"keys: expected shape \(2, 5, 6\) to match memory, got"),
+    (lambda: BidirectionalRecurrent(0), "vocab_size: expected at least 1, got 0$"),
+    (lambda: BidirectionalRecurrent(VOCAB, 0), "d_model: expected at least 1, got 0$"),
+    (
+        lambda: BidirectionalRecurrent(VOCAB)(torch.tensor([[2, VOCAB, 3]]), torch.tensor([3])),
+        f"ids: expected {LARGEST} 11$",
+    ),
+    (
+        lambda: reads_both_ways((5,), [5]),
+        r"ids: expected shape \(batch_size, seq_len\), got \(5,\)$",
+    ),
+    (lambda: reads_both_ways((2, 5), [5]), r"lengths: expected shape \(2,\), got \(1,\)$"),
+    (lambda: reads_both_ways((0, 5), []), FROM_3 + r"\[\]$"),
+    (lambda: reads_both_ways((2, 5), [2, 5]), FROM_3 + r"\[2, 5\]$"),
+    (lambda: reads_both_ways((2, 5), [3, 6]), FROM_3 + r"\[3, 6\]$"),
+)

@@ -1,4 +1,13 @@
-"""A recurrent encoder-decoder."""
+"""Recurrent networks, which came before the Transformer, without and with attention.
+
+The encoder of `RecurrentEncoderDecoder` reads one token after another into a state of fixed
+size, and the decoder starts from the last state. Without attention that vector is all that the
+decoder knows of the source. With attention, every step of the decoder attends to all states of
+the encoder: by dot products, or by the small network of `AdditiveAttention`. `RecurrentCache`
+keeps the state of the decoder, to write step by step.
+
+`BidirectionalRecurrent` reads a text twice, once from each end, and has no decoder.
+"""
 
 import math
 
@@ -11,14 +20,19 @@ from attn._checks import (
     check_choice,
     check_divides,
     check_fraction,
+    check_ids,
     check_repeats,
+    check_shape,
     check_size,
 )
 from attn.masks import padding_mask
-from attn.recurrent._inputs import check_lengths, check_tokens
-from attn.recurrent.additive import AdditiveAttention
-from attn.recurrent.cache import RecurrentCache
 
+__all__ = [
+    "AdditiveAttention",
+    "BidirectionalRecurrent",
+    "RecurrentCache",
+    "RecurrentEncoderDecoder",
+]
 KINDS = ("dot", "additive")
 
 
@@ -45,11 +59,6 @@ class RecurrentEncoderDecoder(nn.Module):
         `d_model`.
     dropout : float, default 0.0
         The dropout of the embeddings and of the input of the output layer.
-
-    Raises
-    ------
-    ValueError
-        If a size is not a positive integer, or another value not one of those described.
 
     References
     ----------
@@ -131,11 +140,10 @@ class RecurrentEncoderDecoder(nn.Module):
         Raises
         ------
         ValueError
-            If shapes do not fit, a source has no tokens, ids are not in the vocabulary, or
-            weights are asked of a model without attention.
+            If weights are asked of a model without attention; and as everywhere.
         """
-        check_tokens("source", source, ("batch_size", "src_len"), self.vocab_size)
-        check_tokens("target", target, (len(source), "tgt_len"), self.vocab_size)
+        _check_tokens("source", source, ("batch_size", "src_len"), self.vocab_size)
+        _check_tokens("target", target, (len(source), "tgt_len"), self.vocab_size)
         if need_weights and not self.attention:
             raise argument_error("need_weights", "False without attention", need_weights)
         memory, last = self.encode(source, lengths)
@@ -151,15 +159,10 @@ class RecurrentEncoderDecoder(nn.Module):
             The state after each token, zero at padding.
         last : Tensor, shape (1, batch_size, d_model)
             The state after the last token, of both directions if there are two.
-
-        Raises
-        ------
-        ValueError
-            As in `forward`.
         """
-        check_tokens("source", source, ("batch_size", "src_len"), self.vocab_size)
+        _check_tokens("source", source, ("batch_size", "src_len"), self.vocab_size)
         if lengths is not None:
-            check_lengths(lengths, *source.shape)
+            _check_lengths(lengths, *source.shape)
         x = self._embed(source)
         if lengths is None or not len(lengths):
             memory, last = self.encoder(x)
@@ -172,35 +175,17 @@ class RecurrentEncoderDecoder(nn.Module):
     def step(
         self,
         ids: Tensor,
-        cache: RecurrentCache | None,
+        cache: "RecurrentCache | None",
         memory: Tensor,
         last: Tensor,
         lengths: Tensor | None = None,
     ) -> Tensor:
         """Score the next token of each row, as a step of `attn.decoding`.
 
-        Parameters
-        ----------
-        ids : Tensor of int64, shape (n_rows, length)
-            All tokens so far. `n_rows` may be a multiple of the number of sources, because
-            beam search has several rows for each.
-        cache : RecurrentCache, or None
-            With None, the decoder reads all of `ids`.
-        memory, last : Tensor
-            The results of `encode`.
-        lengths : Tensor of int64, shape (batch_size,), optional
-            As given to `encode`.
-
-        Returns
-        -------
-        Tensor, shape (n_rows, vocab_size)
-
-        Raises
-        ------
-        ValueError
-            As in `forward`, and as `attn.transformer.Transformer.step` does.
+        The arguments are those of `attn.transformer.Transformer.step`, with a `RecurrentCache`
+        or None, both results of `encode`, and the `lengths` that were given to it.
         """
-        check_tokens("ids", ids, ("n_rows", "length"), self.vocab_size)
+        _check_tokens("ids", ids, ("n_rows", "length"), self.vocab_size)
         repeats = check_repeats(len(ids), len(memory))
         memory, last = memory.repeat_interleave(repeats, 0), last.repeat_interleave(repeats, 1)
         lengths = None if lengths is None else lengths.repeat_interleave(repeats)
@@ -256,3 +241,174 @@ class RecurrentEncoderDecoder(nn.Module):
     def _logits(self, states: Tensor) -> Tensor:
         logits: Tensor = self.out_proj(self.dropout(self.readout(states)))
         return logits
+
+
+class RecurrentCache:
+    """The state of the decoder of `RecurrentEncoderDecoder` between steps.
+
+    Attributes
+    ----------
+    state : Tensor, shape (1, n_rows, d_model), or None
+        None before the first step.
+    length : int
+        The number of target tokens it has read.
+    """
+
+    def __init__(self) -> None:
+        self.state: Tensor | None = None
+        self.length = 0
+
+    def reorder(self, rows: Tensor) -> None:
+        """Make row i of the batch a copy of the old row ``rows[i]``."""
+        if self.state is not None:
+            self.state = self.state[:, rows]
+
+
+class AdditiveAttention(nn.Module):
+    """Score each state of the encoder by a network with one hidden layer, and average them.
+
+    ``score_j = v . tanh(W query + U memory_j)``
+
+    Parameters
+    ----------
+    d_model : int
+        Size of the states, and of the hidden layer.
+
+    References
+    ----------
+    Bahdanau et al. (2015), section 3.1 and appendix A.1.2.
+
+    Examples
+    --------
+    >>> attention = AdditiveAttention(d_model=8)
+    >>> memory = torch.ones(2, 5, 8)
+    >>> context, weights = attention(torch.ones(2, 8), memory, attention.keys(memory))
+    >>> context.shape, weights.shape
+    (torch.Size([2, 8]), torch.Size([2, 5]))
+    """
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        d_model = check_size("d_model", d_model, least=1)
+        self.q_proj = nn.Linear(d_model, d_model, bias=False)
+        self.k_proj = nn.Linear(d_model, d_model)
+        self.score = nn.Linear(d_model, 1, bias=False)
+
+    def keys(self, memory: Tensor) -> Tensor:
+        """Return ``U memory``, of the shape of `memory`: it does not depend on the query."""
+        keys: Tensor = self.k_proj(memory)
+        return keys
+
+    def forward(
+        self, query: Tensor, memory: Tensor, keys: Tensor, visible: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Average the states of the encoder for one query.
+
+        Parameters
+        ----------
+        query : Tensor, shape (batch_size, d_model)
+        memory : Tensor, shape (batch_size, src_len, d_model)
+        keys : Tensor, shape (batch_size, src_len, d_model)
+            The result of the method `keys`.
+        visible : Tensor of bool, shape (batch_size, src_len), optional
+            True at real tokens; each row has at least one.
+
+        Returns
+        -------
+        context : Tensor, shape (batch_size, d_model)
+        weights : Tensor, shape (batch_size, src_len)
+        """
+        check_shape("query", query, (len(memory), memory.shape[-1]), like="memory")
+        check_shape("keys", keys, tuple(memory.shape), like="memory")
+        scores: Tensor = self.score(torch.tanh(self.q_proj(query)[:, None] + keys))[..., 0]
+        if visible is not None:
+            scores = scores.masked_fill(~visible, -torch.inf)
+        weights = scores.softmax(dim=-1)
+        return (weights[:, None] @ memory)[:, 0], weights
+
+
+class BidirectionalRecurrent(nn.Module):
+    """Two GRUs, one from each end: every word is predicted from the states on its two sides.
+
+    Neither state has seen the word, so all words of a text can be asked for at once. The two
+    meet only in the last linear layer: the logits are a sum of what the left side says and what
+    the right side says.
+
+    Parameters
+    ----------
+    vocab_size : int
+    d_model : int, default 64
+        Size of the embeddings and of the states.
+
+    References
+    ----------
+    Peters et al. (2018), section 3.1, with two layers of LSTMs, and each direction asked for
+    the word by itself; here both are asked together.
+
+    Examples
+    --------
+    >>> model = BidirectionalRecurrent(vocab_size=10, d_model=8)
+    >>> model(torch.tensor([[2, 5, 6, 7, 3]]), torch.tensor([5])).shape
+    torch.Size([1, 3, 10])
+    """
+
+    def __init__(self, vocab_size: int, d_model: int = 64) -> None:
+        super().__init__()
+        vocab_size = check_size("vocab_size", vocab_size, least=1)
+        d_model = check_size("d_model", d_model, least=1)
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.forwards = nn.GRU(d_model, d_model, batch_first=True)
+        self.backwards = nn.GRU(d_model, d_model, batch_first=True)
+        self.out_proj = nn.Linear(2 * d_model, vocab_size)
+
+    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        """Score every token of the vocabulary at every place but the first and the last.
+
+        Parameters
+        ----------
+        ids : Tensor of int, shape (batch_size, seq_len)
+            At least three tokens each; padding may follow.
+        lengths : Tensor of int64, shape (batch_size,)
+            How many tokens of each row are no padding.
+
+        Returns
+        -------
+        Tensor, shape (batch_size, seq_len - 2, vocab_size)
+            Entry i is about token i + 1. Where that is a row's last token or padding, it means
+            nothing.
+        """
+        check_ids("ids", ids, self.embedding.num_embeddings)
+        check_shape("ids", ids, ("batch_size", "seq_len"))
+        check_shape("lengths", lengths, (len(ids),))
+        if len(ids) == 0 or lengths.min() < 3 or lengths.max() > ids.shape[1]:
+            raise argument_error("lengths", f"from 3 to seq_len = {ids.shape[1]}", lengths.tolist())
+        x = self.embedding(ids)
+        before, _ = self.forwards(x)
+        after, _ = self.backwards(_reverse(x, lengths))
+        sides = [before[:, :-2], _reverse(after, lengths)[:, 2:]]
+        logits: Tensor = self.out_proj(torch.cat(sides, dim=-1))
+        return logits
+
+
+def _reverse(x: Tensor, lengths: Tensor) -> Tensor:
+    """Turn each row of `x` around, up to its length."""
+    places = lengths[:, None] - 1 - torch.arange(x.shape[1], device=x.device)
+    return x.gather(1, places.clamp(min=0)[..., None].expand_as(x))
+
+
+def _check_tokens(name: str, ids: Tensor, shape: tuple[int | str, str], vocab_size: int) -> None:
+    """Raise ``ValueError`` unless these are ids of the vocabulary, at least one in a row."""
+    check_ids(name, ids, vocab_size)
+    check_shape(name, ids, shape)
+    if ids.shape[1] == 0:
+        raise argument_error(name, f"shape ({shape[0]}, {shape[1]})", tuple(ids.shape))
+
+
+def _check_lengths(lengths: Tensor, batch_size: int, src_len: int) -> None:
+    """Raise ``ValueError`` unless each source has a length that it can have."""
+    if not isinstance(lengths, torch.Tensor) or lengths.dtype != torch.int64:
+        got = getattr(lengths, "dtype", type(lengths).__name__)
+        raise argument_error("lengths", "a tensor of int64", got)
+    check_shape("lengths", lengths, (batch_size,))
+    if lengths.numel() and not 1 <= lengths.min() <= lengths.max() <= src_len:
+        raise argument_error("lengths", f"from 1 to src_len = {src_len}", lengths.tolist())
