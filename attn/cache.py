@@ -126,17 +126,9 @@ class KVCache(LayerCache):
     ) -> tuple[Tensor, Tensor]:
         """Add the keys and values of new tokens, and return those of all.
 
-        Parameters
-        ----------
-        key, value : Tensor, shape (batch_size, n_kv_heads, n_new, d_k)
-        positions : Tensor of int64, shape (batch_size, n_new), optional
-            Where the new tokens stand, if not one after the other behind those kept.
-
-        Raises
-        ------
-        ValueError
-            If keys and values do not belong together, or differ from those kept in their
-            dtype, their device or more than their number.
+        They have the shape (batch_size, n_kv_heads, n_new, d_k), and dtype and device of those kept.
+        `positions`, int64 of shape (batch_size, n_new), say where the new tokens stand, if not one
+        after the other behind those kept.
         """
         self._check(key, value)
         stop = self._length + key.shape[-2]
@@ -152,17 +144,8 @@ class KVCache(LayerCache):
     def truncate(self, length: int) -> None:
         """Forget all tokens but the first `length`, and where they stood.
 
-        What is read next goes on from there, as if the others had never been read.
-
-        Parameters
-        ----------
-        length : int
-            From 0, which leaves the cache as a new one, to the number of tokens kept.
-
-        Raises
-        ------
-        ValueError
-            If it is no such number.
+        What is read next goes on from there, as if the others had never been read; 0 leaves the
+        cache as a new one.
         """
         length = check_kept(length, self.length)
         if length == 0:
@@ -383,7 +366,6 @@ class DecoderCache:
     Parameters
     ----------
     n_layers : int
-        Number of layers of the decoder.
 
     Examples
     --------
@@ -437,11 +419,7 @@ class DecoderCache:
 
         Which tokens did is known if `DecoderOnly` or `Transformer` read them all, outside of
         ``torch.compile``. On a GPU it takes a look at the values, and there is none after
-        ``attn.checks(False)``.
-
-        Parameters
-        ----------
-        ids : Tensor of int64, shape (n_rows, n), n at least `length`
+        ``attn.checks(False)``. `ids`, shape (n_rows, n), has at least `length` columns.
         """
         kept = self._ids
         if kept is None or kept.shape[-1] != self.length or torch.compiler.is_compiling():
@@ -481,10 +459,8 @@ class DecoderCache:
     def reorder(self, rows: Tensor) -> None:
         """Let row i of the batch become a copy of what row ``rows[i]`` was.
 
-        Parameters
-        ----------
-        rows : Tensor of int64, shape (new_batch_size,)
-            Beam search uses it to repeat rows, to move them, and to let them go.
+        Beam search uses it to repeat rows, to move them, and to let them go: `rows`, int64, has
+        any length.
         """
         for cache in self.parts:
             cache.reorder(rows)

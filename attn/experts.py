@@ -38,12 +38,7 @@ class MixtureOfExperts:
         Who sees to it that all are used: nobody; a loss, see `balance_losses`; or a number for each
         expert, added to its score when tokens choose, which grows while the expert has too few.
     bias_step : float, default 0.001
-        How much that number changes with every pass in training.
-
-    Raises
-    ------
-    ValueError
-        If a value is not one of those described, or `bias_step` is given where there is no bias.
+        How much that number changes with every pass in training; given only where there is one.
 
     References
     ----------
@@ -163,18 +158,10 @@ class Experts(nn.Module):
         return y.view(x.shape)
 
     def route(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Return which experts each token takes, and the weight of each.
+        """Return which experts each token of `rows`, shape (n_tokens, d_model), takes, and the
+        weight of each: two tensors of shape (n_tokens, n_active).
 
         In training with a bias, the experts that were chosen too rarely gain favour.
-
-        Parameters
-        ----------
-        rows : Tensor, shape (n_tokens, d_model)
-
-        Returns
-        -------
-        chosen : Tensor of int64, shape (n_tokens, n_active)
-        weights : Tensor, shape (n_tokens, n_active)
         """
         scores = self.router(rows)
         scores = scores.sigmoid() if self.favour is not None else scores.softmax(dim=-1)

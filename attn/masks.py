@@ -28,21 +28,14 @@ def causal_mask(
     Parameters
     ----------
     tgt_len : int
-        Number of queries.
     src_len : int, optional
-        Number of keys; `tgt_len` if not given.
+        `tgt_len` if not given.
     device : torch.device or str, optional
-        Where to make the mask.
 
     Returns
     -------
     Tensor of bool, shape (tgt_len, src_len)
         True where query i may attend to key j.
-
-    Raises
-    ------
-    ValueError
-        If a length is not an integer of at least 0.
 
     References
     ----------
@@ -75,24 +68,14 @@ def window_mask(
 
     Parameters
     ----------
-    tgt_len : int
-        Number of queries.
+    tgt_len, src_len, device
+        As in `causal_mask`.
     window : int
-        How many positions each query may see.
-    src_len : int, optional
-        Number of keys; `tgt_len` if not given.
-    device : torch.device or str, optional
-        Where to make the mask.
+        How many positions each query may see, at least 1.
 
     Returns
     -------
     Tensor of bool, shape (tgt_len, src_len)
-        True where query i may attend to key j.
-
-    Raises
-    ------
-    ValueError
-        If a length is not an integer of at least 0, or `window` of at least 1.
 
     References
     ----------
@@ -121,7 +104,8 @@ def padding_mask(lengths: Tensor | Sequence[int], seq_len: int) -> Tensor:
     Parameters
     ----------
     lengths : Tensor or list of int, shape (...)
-        The number of real tokens of each sequence.
+        The number of real tokens of each sequence, from 0 to `seq_len`. (The range is not
+        checked inside ``torch.compile`` and ``torch.vmap``, nor after ``attn.checks(False)``.)
     seq_len : int
         The common length.
 
@@ -130,13 +114,6 @@ def padding_mask(lengths: Tensor | Sequence[int], seq_len: int) -> Tensor:
     Tensor of bool, shape (..., 1, seq_len)
         True at real tokens, on the device of `lengths`. The axis of size 1 broadcasts over
         the queries.
-
-    Raises
-    ------
-    ValueError
-        If `lengths` are not integers between 0 and `seq_len`. (The range is not checked inside
-        ``torch.compile`` and ``torch.vmap``, which cannot look at values, nor after
-        ``attn.checks(False)``.)
 
     Examples
     --------
@@ -172,11 +149,6 @@ def combine_masks(*masks: Tensor | None) -> Tensor | None:
     -------
     Tensor of bool or None
         Their logical and, in the shape they broadcast to; None if all are None.
-
-    Raises
-    ------
-    ValueError
-        If a mask is not a boolean tensor, or the shapes do not broadcast.
 
     References
     ----------

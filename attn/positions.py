@@ -65,18 +65,10 @@ class AbsolutePositions(PositionScheme):
     """A position scheme that changes the vectors of the tokens before the first layer."""
 
     def forward(self, x: Tensor, positions: int | Tensor = 0) -> Tensor:
-        """Return the tokens, changed by where they stand.
+        """Return the tokens `x`, shape (..., seq_len, d_model), changed by where they stand.
 
-        Parameters
-        ----------
-        x : Tensor, shape (..., seq_len, d_model)
-            The token vectors.
-        positions : int or Tensor of int64, broadcastable to (..., seq_len), default 0
-            The position of each token; or of the first, and the others follow.
-
-        Returns
-        -------
-        Tensor, shape (..., seq_len, d_model)
+        `positions`, int64 and broadcastable to (..., seq_len), are those of the tokens; or an int
+        is that of the first, and the others follow.
         """
         raise NotImplementedError
 
@@ -87,60 +79,24 @@ class RelativePositions(PositionScheme):
     def rotate(
         self, query: Tensor, key: Tensor, positions: int | Tensor = 0
     ) -> tuple[Tensor, Tensor]:
-        """Return queries and keys as changed by where their tokens stand.
-
-        Parameters
-        ----------
-        query : Tensor, shape (..., n_heads, seq_len, d_k)
-        key : Tensor, shape (..., n_kv_heads, seq_len, d_k)
-        positions : int or Tensor of int64, shape (..., seq_len), default 0
-            Where each token stands; or the first, and the others one after the other.
-
-        Returns
-        -------
-        query, key : Tensor
-            Of the same shapes.
-        """
+        """Return queries, shape (..., n_heads, seq_len, d_k), and keys, (..., n_kv_heads, seq_len,
+        d_k), as changed by where their tokens stand: at `positions`, int64 of shape (..., seq_len),
+        or one after the other from an int on."""
         return query, key
 
     def bias(
         self, query_positions: Tensor, key_positions: Tensor, dtype: torch.dtype
     ) -> Tensor | None:
-        """Return what to add to the scores, or None.
+        """Return what to add to the scores, broadcastable to (..., n_heads, tgt_len, src_len), or None.
 
-        Parameters
-        ----------
-        query_positions : Tensor of int64, shape (..., tgt_len)
-        key_positions : Tensor of int64, shape (..., src_len)
-        dtype : torch.dtype
-            Of the queries.
-
-        Returns
-        -------
-        Tensor, broadcastable to (..., n_heads, tgt_len, src_len), or None
+        Positions are int64, of shape (..., tgt_len) and (..., src_len); `dtype` is that of the queries.
         """
         return None
 
     def bias_in_a_row(
         self, start: int, tgt_len: int, src_len: int, dtype: torch.dtype, device: torch.device
     ) -> Tensor | None:
-        """Return the `bias` of queries from position `start` on and keys from position 0 on.
-
-        Parameters
-        ----------
-        start : int
-            The position of the first query; the others follow.
-        tgt_len, src_len : int
-            The numbers of queries and of keys.
-        dtype : torch.dtype
-            Of the queries.
-        device : torch.device
-            Of the queries.
-
-        Returns
-        -------
-        Tensor, broadcastable to (n_heads, tgt_len, src_len), or None
-        """
+        """Return the `bias` of queries one after the other from position `start` on, and keys from 0 on."""
         keys = torch.arange(src_len, device=device)
         return self.bias(keys[start : start + tgt_len], keys, dtype)
 
@@ -155,18 +111,11 @@ Scheme = TypeVar("Scheme", bound=AbsolutePositions | RelativePositions)
 
 
 def register(name: str) -> Callable[[type[Scheme]], type[Scheme]]:
-    """Return a decorator that enters a class under a name for ``TransformerConfig(positions=...)``.
+    """Return a decorator that enters a class under a name for ``TransformerConfig(positions=name)``.
 
-    Parameters
-    ----------
-    name : str
-        What checkpoints will store; it has to be registered again before they are loaded.
-
-    Raises
-    ------
-    ValueError
-        If another class has the name, or the class derives from neither `AbsolutePositions`
-        nor `RelativePositions`, so that nothing would ask it for anything.
+    Checkpoints store the name, which has to be registered again before they are loaded. A name
+    that another class has is refused, and so is a class that derives from neither
+    `AbsolutePositions` nor `RelativePositions`, since nothing would ask it for anything.
     """
     return SCHEMES.register(name)
 
@@ -190,20 +139,14 @@ def sinusoidal_positions(
     d_model : int
         Size of the token vectors, even.
     base : float, default 10000.0
-        The slowest wave is nearly `base` times as long as the fastest.
+        The slowest wave is nearly `base` times as long as the fastest; at least 1.
     dtype : torch.dtype, optional
         Of the result; float64 if not given. For another nothing is computed in float64.
     device : torch.device or str, optional
-        Where to make them.
 
     Returns
     -------
     Tensor, shape (n_positions, d_model)
-
-    Raises
-    ------
-    ValueError
-        As `attn.reference.sinusoidal_positions` does.
 
     Examples
     --------
@@ -305,13 +248,7 @@ class LearnedPositions(AbsolutePositions):
         return cls(config.max_len, config.d_model)
 
     def forward(self, x: Tensor, positions: int | Tensor = 0) -> Tensor:
-        """Add to each token the vector of its position; see `AbsolutePositions.forward`.
-
-        Raises
-        ------
-        ValueError
-            If a position was never learned.
-        """
+        """Add to each token the vector of its position, if it was learned; see `AbsolutePositions.forward`."""
         n_positions, d_model = self.weight.shape
         if not isinstance(positions, torch.Tensor):
             stop = _stop(x, d_model, positions)
@@ -338,7 +275,6 @@ def rotary(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
     x : Tensor, shape (..., seq_len, d_k)
         Queries or keys; `d_k` even.
     positions : Tensor, shape (seq_len,) or broadcastable to (..., seq_len)
-        The position of each.
     base : float, default 10000.0
         As in `sinusoidal_positions`.
 
@@ -346,11 +282,6 @@ def rotary(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
     -------
     Tensor, shape (..., seq_len, d_k)
         Vectors of the same length as those of `x`.
-
-    Raises
-    ------
-    ValueError
-        If `d_k` is odd, or there is not one position for each vector.
 
     References
     ----------
@@ -416,11 +347,6 @@ class RotaryPositions(RelativePositions):
         - ``factors``: each pair by its own number in the list ``factors``;
         - ``default``: none.
 
-    Raises
-    ------
-    ValueError
-        If `base` is less than 1, or `scaling` has another type, or not the entries of its type.
-
     References
     ----------
     Su et al. (2021), RoFormer, section 3.2. Chen et al. (2023), Extending Context Window of Large
@@ -475,7 +401,6 @@ class ALiBiPositions(RelativePositions):
     Parameters
     ----------
     n_heads : int
-        Number of heads.
 
     References
     ----------

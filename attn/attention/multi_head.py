@@ -37,7 +37,6 @@ class MultiHeadAttention(nn.Module):
     d_model : int
         Size of the token vectors; a multiple of `n_heads`.
     n_heads : int
-        Number of heads.
     dropout : float, default 0.0
         Probability with which each weight is dropped in training.
     bias : bool, default True
@@ -64,12 +63,6 @@ class MultiHeadAttention(nn.Module):
     window : int, optional
         How many tokens each sees, itself and those before it, in self-attention. With its
         `attn.cache.WindowCache`, src_len counts those that are still kept.
-
-    Raises
-    ------
-    ValueError
-        If a size is not an integer of at least 1, `d_model` is not a multiple of `n_heads`,
-        `n_heads` not one of `n_kv_heads`, or `dropout` outside [0, 1).
 
     References
     ----------
@@ -152,11 +145,9 @@ class MultiHeadAttention(nn.Module):
         ----------
         query : Tensor, shape (..., tgt_len, d_model)
             The vectors that look.
-        key : Tensor, shape (..., src_len, d_model), optional
-            The vectors that are looked at, in cross-attention. It may be left out once a
-            `attn.cache.MemoryCache` knows it.
-        value : Tensor, shape (..., src_len, d_model), optional
-            The vectors that are gathered; `key` if not given.
+        key, value : Tensor, shape (..., src_len, d_model), optional
+            The vectors that are looked at, in cross-attention, and those that are gathered, `key`
+            if not given. Both may be left out once a `attn.cache.MemoryCache` knows them.
         mask : Tensor of bool, optional
             True = may attend. Either broadcastable to (..., tgt_len, src_len), the same for
             every head; or of the full (..., n_heads, tgt_len, src_len), where axes may be 1. A
@@ -173,16 +164,14 @@ class MultiHeadAttention(nn.Module):
         Returns
         -------
         output : Tensor, shape (..., tgt_len, d_model)
-            One new vector per query.
         weights : Tensor, shape (..., n_heads, tgt_len, src_len), or None
-            The weights of each head; None unless `need_weights`.
 
         Raises
         ------
         ValueError
-            If shapes do not fit; if `key` comes with a `KVCache`, with `relative` or with
-            `positions`, which are for self-attention; if it is not that of the
-            `MemoryCache`; and as `scaled_dot_product_attention` does.
+            If `key` comes with a `KVCache`, with `relative` or with `positions`, which are for
+            self-attention; if it is not that of the `MemoryCache`; and as
+            `scaled_dot_product_attention` does.
         """
         self._check(query, key, value, positions, cache)
         with restored_on_error(cache):

@@ -71,11 +71,8 @@ def scaled_dot_product_attention(
     Parameters
     ----------
     query : Tensor, shape (..., tgt_len, d_k)
-        What each position looks for.
     key : Tensor, shape (..., src_len, d_k)
-        What each position can be found by.
     value : Tensor, shape (..., src_len, d_v)
-        What each position gives to those who attend to it.
     mask : Tensor of bool, broadcastable to (..., tgt_len, src_len), optional
         True where a query may attend to a key. None allows all.
     bias : Tensor, broadcastable to (..., tgt_len, src_len), optional
@@ -109,13 +106,11 @@ def scaled_dot_product_attention(
     Raises
     ------
     ValueError
-        If shapes or types do not fit, `mask` is not boolean, an input is not a floating-point
-        tensor, or a NaN or infinity is in an input, the scores or the output. That last
-        check has to read them; inside ``torch.compile`` and ``torch.func.vmap`` and on the
-        meta device there is nothing to read, and it is skipped, as after
-        ``attn.checks(False)``. Without weights the scores
-        are never seen: one that overflows may count as masked. With weights, float16 scores
-        may not exceed 65504; the fused kernel's are float32.
+        If a NaN or infinity is in an input, the scores or the output. This check has to read
+        them; inside ``torch.compile`` and ``torch.func.vmap`` and on the meta device there is
+        nothing to read, and it is skipped, as after ``attn.checks(False)``. Without weights the
+        scores are never seen: one that overflows may count as masked. With weights, float16
+        scores may not exceed 65504; the fused kernel's are float32.
 
     References
     ----------
@@ -238,15 +233,9 @@ class ScaledDotProduct(nn.Module):
     ) -> Attended:
         """Return (output, weights) of queries, keys and values that are split into heads.
 
-        Parameters
-        ----------
-        query : Tensor, shape (..., n_heads, tgt_len, d_k)
-        key, value : Tensor, shape (..., n_kv_heads, src_len, d_k)
-            With a cache, those of all tokens so far.
-        mask : Tensor of bool, broadcastable to (..., n_heads, tgt_len, src_len), optional
-        **options
-            Those of `scaled_dot_product_attention`: all are given, but for `sink` and `soft_cap`
-            where there is none.
+        `query` has the shape (..., n_heads, tgt_len, d_k), and `key` and `value`, which with a cache
+        are those of all tokens so far, (..., n_kv_heads, src_len, d_k). All options of
+        `scaled_dot_product_attention` are given, but for `sink` and `soft_cap` where there is none.
         """
         return scaled_dot_product_attention(query, key, value, mask, **options)
 
@@ -256,17 +245,10 @@ Variant = TypeVar("Variant", bound=ScaledDotProduct)
 
 
 def register(name: str) -> Callable[[type[Variant]], type[Variant]]:
-    """Return a decorator that enters a class under a name for ``TransformerConfig(attention=...)``.
+    """Return a decorator that enters a class under a name for ``TransformerConfig(attention=name)``.
 
-    Parameters
-    ----------
-    name : str
-        What checkpoints will store; it has to be registered again before they are loaded.
-
-    Raises
-    ------
-    ValueError
-        If another class has the name, or the class does not derive from `ScaledDotProduct`.
+    Checkpoints store the name, which has to be registered again before they are loaded. A name
+    that another class has and a class that does not derive from `ScaledDotProduct` are refused.
     """
     return VARIANTS.register(name)
 

@@ -22,11 +22,6 @@ class SelfAttention(nn.Module):
     bias : bool, default False
         Whether the projections add a learned bias.
 
-    Raises
-    ------
-    ValueError
-        If a size is not an integer of at least 1.
-
     References
     ----------
     Vaswani et al. (2017), sections 3.2.1 and 3.2.3.
@@ -64,21 +59,13 @@ class SelfAttention(nn.Module):
         Parameters
         ----------
         x : Tensor, shape (..., seq_len, d_model)
-            One vector per token.
         mask, is_causal, need_weights
             As in `scaled_dot_product_attention`, with both lengths ``seq_len``.
 
         Returns
         -------
         output : Tensor, shape (..., seq_len, d_v)
-            The new vector of each token.
         weights : Tensor, shape (..., seq_len, seq_len), or None
-            How much of it came from each token; None unless `need_weights`.
-
-        Raises
-        ------
-        ValueError
-            If `x` has another shape, and as `scaled_dot_product_attention` does.
         """
         check_shape("x", x, (..., "seq_len", self.d_model))
         return scaled_dot_product_attention(

@@ -70,18 +70,7 @@ class Checkpoint(nn.Module):
     def load(cls, path: str | Path) -> Self:
         """Read a model that `save` wrote, quantised or not, onto the CPU, in evaluation mode.
 
-        Parameters
-        ----------
-        path : str or Path
-
-        Returns
-        -------
-        The model.
-
-        Raises
-        ------
-        ValueError
-            If there is no such file, or it is not a whole checkpoint of this class.
+        A file that is no whole checkpoint of this class is refused.
         """
         wanted = f"a checkpoint of {cls.__name__}"
         tensors, about = _read(path, wanted)

@@ -80,10 +80,8 @@ class Transformer(Checkpoint):
             True at real source tokens, as `attn.masks.padding_mask` makes it.
         tgt_mask : Tensor of bool, broadcastable to (..., tgt_len, tgt_len), optional
             Besides the causal mask. Padding at the end needs none: nothing before it sees it.
-        src_positions : Tensor of int64, broadcastable to (..., src_len), optional
-            Where each source token stands; 0, 1, 2, ... if not given.
-        tgt_positions : Tensor of int64, broadcastable to (..., tgt_len), optional
-            Where each target token stands; 0, 1, 2, ... if not given.
+        src_positions, tgt_positions : Tensor of int64, broadcastable to the ids, optional
+            Where each token stands; 0, 1, 2, ... if not given.
         need_weights : bool, default False
             Also return the attention weights.
 
@@ -91,12 +89,6 @@ class Transformer(Checkpoint):
         -------
         logits : Tensor, shape (..., tgt_len, tgt_vocab_size)
         weights : TransformerWeights, or None
-            None unless `need_weights`.
-
-        Raises
-        ------
-        ValueError
-            If ids are not in the vocabulary, or shapes do not fit.
         """
         memory, encoder_weights = self.encode(
             src, src_mask, src_positions=src_positions, need_weights=need_weights
@@ -116,13 +108,7 @@ class Transformer(Checkpoint):
         src_positions: Tensor | None = None,
         need_weights: bool = False,
     ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
-        """Read the source: the first half of `forward`.
-
-        Returns
-        -------
-        memory : Tensor, shape (..., src_len, d_model)
-        weights : tuple of Tensor, or None
-        """
+        """Read the source, the first half of `forward`: a memory of shape (..., src_len, d_model)."""
         x = self.src_embedding(src, 0 if src_positions is None else src_positions)
         memory, weights = self.encoder(
             x, src_mask, positions=src_positions, need_weights=need_weights
@@ -143,13 +129,8 @@ class Transformer(Checkpoint):
         """Predict from what was read and written: the second half of `forward`.
 
         With a `attn.cache.DecoderCache`, `tgt` holds only the tokens it has not seen, and
-        `memory` may be None once it was given.
-
-        Returns
-        -------
-        logits : Tensor, shape (..., tgt_len, tgt_vocab_size)
-        weights : pair of tuples of Tensor, or None
-            Those of self-attention and of cross-attention, layer by layer.
+        `memory` may be None once it was given. The weights are those of self-attention and of
+        cross-attention, layer by layer.
         """
         start = following(tgt, cache) if tgt_positions is None else tgt_positions
         with restored_on_error(cache):
@@ -180,20 +161,13 @@ class Transformer(Checkpoint):
 
         Parameters
         ----------
-        ids : Tensor of int64, shape (n_rows, length)
-            Everything written so far. `n_rows` may be a multiple of the number of sources:
-            beam search advances several rows for each.
-        cache : attn.cache.DecoderCache, or None
-            From `new_cache`; None reads the whole of `ids` again.
+        ids, cache, tgt_mask, tgt_positions
+            As in `DecoderOnly.step`, of the target. `n_rows` may be a multiple of the number of
+            sources: beam search advances several rows for each.
         memory : Tensor, shape (batch_size, src_len, d_model)
             From `encode`.
         src_mask : Tensor of bool, broadcastable to (batch_size, 1, src_len), optional
             As given to `encode`.
-        tgt_mask : Tensor of bool, shape (n_prompts, 1, prompt_len), optional
-            True at the real tokens of what the target begins with, where that is of unequal
-            length; padded on the left, as in `DecoderOnly.step`.
-        tgt_positions : Tensor of int64, shape (n_prompts, prompt_len), optional
-            Where those tokens stand, if not as `tgt_mask` counts them.
 
         Returns
         -------

@@ -63,10 +63,9 @@ class EncoderOnly(Checkpoint):
         mask : Tensor of bool, broadcastable to (..., seq_len, seq_len), optional
             True = may attend; for padding, `attn.masks.padding_mask`; for several texts in a
             row, what each may see.
-        positions : Tensor of int64, broadcastable to (..., seq_len), optional
-            Where each token stands; 0, 1, 2, ... if not given.
-        token_types : Tensor of int64, broadcastable to (..., seq_len), optional
-            Of which kind each token is, if the configuration has kinds; 0 if not given.
+        positions, token_types : Tensor of int64, broadcastable to (..., seq_len), optional
+            Where each token stands, and of which kind it is, if the configuration has kinds; in
+            a row from 0, and of kind 0, if not given.
         need_weights : bool, default False
             Also return the attention weights.
 

@@ -34,11 +34,6 @@ def quantise(state_dict: Mapping[str, Tensor]) -> dict[str, Tensor]:
         For a matrix ``name``, int8 of its shape, and ``name.scale``, float32 of shape
         (..., n_rows). Vectors, which are few numbers, as float32.
 
-    Raises
-    ------
-    ValueError
-        If a number is not finite.
-
     References
     ----------
     Jacob et al. (2018), Quantization and Training of Neural Networks for Efficient
@@ -70,15 +65,8 @@ def quantise(state_dict: Mapping[str, Tensor]) -> dict[str, Tensor]:
 def dequantise(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return what `quantise` made of a state dict as numbers to compute with.
 
-    Parameters
-    ----------
-    tensors : dict of str to Tensor
-
-    Returns
-    -------
-    dict of str to Tensor
-        Under the names of the state dict: ``scale * int8`` in float32 for a matrix, the very
-        numbers that the page computes with. What was never rounded stays as it is.
+    A matrix is ``scale * int8`` in float32, the very numbers that the page computes with. What was
+    never rounded stays as it is.
 
     Examples
     --------

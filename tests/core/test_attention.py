@@ -13,7 +13,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from attn import reference
 from attn.attention import SelfAttention, scaled_dot_product_attention
 from attn.masks import causal_mask, padding_mask
-from tests.core.helpers import assert_close, gradients, random, refuses
+from tests.core.helpers import assert_close, gradients, random
 
 both_paths = pytest.mark.parametrize("need_weights", [False, True], ids=["fused", "explicit"])
 LENGTHS = {"square": (5, 5), "cache": (3, 6), "more queries": (6, 3)}
@@ -456,26 +456,16 @@ def test_dropout_is_a_share(dropout, need_weights):
 @pytest.mark.parametrize("name", ["query", "key", "value", "bias"])
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
-def test_a_bad_number_is_named_at_any_length(dtype, bad, name, src_len, need_weights):
+@pytest.mark.parametrize("masked", [False, True])
+def test_a_bad_number_is_named_at_any_length(masked, dtype, bad, name, src_len, need_weights):
     """PyTorch's kernel takes some scores of NaN for masked ones, and its output is finite."""
+    mask = torch.arange(src_len) > 0 if masked else None
     tensors = [t.detach() for t in inputs((2,), 3, src_len, dtype=dtype)]
     named = dict(zip(("query", "key", "value"), tensors, strict=True))
     named["bias"] = random(3, src_len, seed=10).to(dtype)
     named[name].view(-1)[0] = bad
     with pytest.raises(ValueError, match=f"^{name}: expected finite numbers, got 1 NaN or infin"):
-        scaled_dot_product_attention(**named, need_weights=need_weights)
-
-
-@both_paths
-@pytest.mark.parametrize("name", ["query", "key", "value"])
-@pytest.mark.parametrize("bad", [math.nan, math.inf])
-def test_a_bad_number_is_named_even_where_it_is_masked(name, bad, need_weights):
-    tensors = dict(zip(("query", "key", "value"), inputs((2,)), strict=True))
-    tensors[name] = tensors[name].detach().clone()
-    tensors[name][1, 4, 2] = bad
-    mask = padding_mask([5, 4], 5)
-    with pytest.raises(ValueError, match=f"^{name}: expected finite numbers, got 1 NaN or infin"):
-        scaled_dot_product_attention(**tensors, mask=mask, need_weights=need_weights)
+        scaled_dot_product_attention(**named, mask=mask, need_weights=need_weights)
 
 
 @both_paths
@@ -554,23 +544,23 @@ def test_arguments_that_do_not_fit(change, message):
         scaled_dot_product_attention(**(fit | change))
 
 
-@pytest.mark.parametrize("name", ["query", "key", "value"])
-def test_grouped_queries_need_an_axis_of_heads(name):
-    heads = {"query": torch.ones(4, 5, 8), "key": torch.ones(2, 6, 8), "value": torch.ones(2, 6, 3)}
-    heads[name] = heads[name][0]
-    got = tuple(heads[name].shape)
-    message = f"{name}: expected shape (..., n_heads, length, d_k) for enable_gqa, got {got}"
-    with refuses(message):
-        scaled_dot_product_attention(**heads, enable_gqa=True)
-
-
-def test_the_heads_of_queries_are_a_multiple_of_those_of_keys():
-    query, key = torch.ones(3, 5, 8), torch.ones(2, 6, 8)
-    message = "^n_heads: expected a multiple of n_kv_heads = 2, got 3$"
-    with pytest.raises(ValueError, match=message):
-        scaled_dot_product_attention(query, key, key, enable_gqa=True)
-    with pytest.raises(ValueError, match="^n_kv_heads: expected at least 1, got 0$"):
-        scaled_dot_product_attention(query, key[:0], key[:0], enable_gqa=True)
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        *(
+            ({name: shape[1:]}, rf"{name}: .* \(..., n_heads, length, d_k\) for enable_gqa, got")
+            for name, shape in {"query": (4, 5, 8), "key": (2, 6, 8), "value": (2, 6, 3)}.items()
+        ),
+        ({"query": (3, 5, 8)}, "n_heads: expected a multiple of n_kv_heads = 2, got 3$"),
+        ({"key": (0, 6, 8), "value": (0, 6, 8)}, "n_kv_heads: expected at least 1, got 0$"),
+    ],
+)
+def test_grouped_queries_need_heads_that_share(change, message):
+    shapes = {"query": (4, 5, 8), "key": (2, 6, 8), "value": (2, 6, 3)} | change
+    with pytest.raises(ValueError, match=f"^{message}"):
+        scaled_dot_product_attention(
+            **{name: torch.ones(shape) for name, shape in shapes.items()}, enable_gqa=True
+        )
 
 
 # rows that see nothing

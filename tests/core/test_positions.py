@@ -25,7 +25,7 @@ from attn.positions import (
     rotary,
     sinusoidal_positions,
 )
-from tests.core.helpers import assert_close, random
+from tests.core.helpers import assert_close, random, refusals
 from tests.core.no_float64 import NoFloat64
 
 PUBLISHED_SLOPES = {
@@ -179,29 +179,6 @@ def test_a_table_made_without_gradients_serves_with_them():
     assert_close(gradient, 2 * (x + sinusoidal_positions(5, 8).float()), 1e-6)
 
 
-@pytest.mark.parametrize(
-    "arguments, message",
-    [
-        ((-1, 4), "n_positions: expected at least 0, got -1"),
-        ((3.0, 4), "n_positions: expected an integer, got 3.0"),
-        ((2, 0), "d_model: expected at least 2, got 0"),
-        ((2, 1), "d_model: expected at least 2, got 1"),
-        ((2, 4.0), "d_model: expected an integer, got 4.0"),
-        ((2, 5), "d_model: expected an even number, two components a wave, got 5"),
-        ((2, 4, 0.99), "base: expected a number of at least 1, got 0.99"),
-        ((2, 4, -1), "base: expected a number of at least 1, got -1"),
-        ((2, 4, math.nan), "base: expected a number of at least 1, got nan"),
-        ((2, 4, math.inf), "base: expected a number of at least 1, got inf"),
-    ],
-)
-def test_sinusoidal_positions_that_do_not_exist(arguments, message):
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        sinusoidal_positions(*arguments)
-    if arguments[0] == 2:
-        with pytest.raises(ValueError, match=f"^{message}$"):
-            SinusoidalPositions(*arguments[1:])
-
-
 def test_the_smallest_table():
     assert sinusoidal_positions(0, 2).shape == (0, 2)
     assert sinusoidal_positions(1, 2).tolist() == [[0.0, 1.0]]
@@ -257,20 +234,6 @@ def test_every_learned_position_can_be_reached():
     assert torch.equal(module(torch.zeros(1, 4), positions=7)[0], module.weight[7])
     assert module(torch.zeros(0, 4), positions=8).shape == (0, 4)
     assert LearnedPositions(1, 1)(torch.zeros(1, 1)).shape == (1, 1)
-
-
-@pytest.mark.parametrize(
-    "sizes, message",
-    [
-        ((0, 4), "n_positions: expected at least 1, got 0"),
-        ((8, 0), "d_model: expected at least 1, got 0"),
-        (("8", 4), "n_positions: expected an integer, got '8'"),
-        ((8, 4.0), "d_model: expected an integer, got 4.0"),
-    ],
-)
-def test_learned_sizes(sizes, message):
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        LearnedPositions(*sizes)
 
 
 @pytest.mark.parametrize("module", [SinusoidalPositions(4), LearnedPositions(8, 4)], ids=repr)
@@ -352,28 +315,6 @@ def test_rotary_with_another_base():
     assert torch.equal(turned, rotary(query, torch.arange(3), 10.0))
     assert torch.equal(also_turned, turned)
     assert not torch.equal(turned, RotaryPositions().rotate(query, query)[0])
-
-
-@pytest.mark.parametrize(
-    "x, positions, base, message",
-    [
-        (torch.ones(4), [0], 1e4, r"x: expected shape \(..., seq_len, d_k\), got \(4,\)"),
-        (torch.ones(2, 4), [0], 1e4, r"positions: expected shape \(2,\) to match x, got \(1,\)"),
-        (torch.ones(1, 4), [[0]], 1e4, r"positions: .* \(1,\) to match x, got \(1, 1\)"),
-        (torch.ones(1, 3), [0], 1e4, "d_k: expected an even number, two components a wave, got 3"),
-        (torch.ones(1, 0), [0], 1e4, "d_k: expected at least 2, got 0"),
-        (torch.ones(1, 4), [0], 0.5, "base: expected a number of at least 1, got 0.5"),
-        (
-            torch.ones(1, 4, dtype=torch.int32),
-            [0],
-            1e4,
-            "x: expected a floating-point tensor, got dtype torch.int32",
-        ),
-    ],
-)
-def test_rotations_that_do_not_exist(x, positions, base, message):
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        rotary(x, torch.tensor(positions), base)
 
 
 # ALiBi
@@ -495,14 +436,6 @@ def test_relative_positions_are_computed_where_the_query_is():
         assert all(x.is_meta for x in RotaryPositions().rotate(query, query, positions))
 
 
-@pytest.mark.parametrize(
-    "n_heads, message", [(0, "at least 1, got 0"), (8.0, "an integer, got 8.0")]
-)
-def test_alibi_wants_heads(n_heads, message):
-    with pytest.raises(ValueError, match=f"^n_heads: expected {message}$"):
-        ALiBiPositions(n_heads)
-
-
 def test_relative_positions_have_nothing_to_learn():
     for module in (RotaryPositions(), ALiBiPositions(4)):
         assert not module.state_dict() and not list(module.parameters())
@@ -519,21 +452,6 @@ def test_positions_of_tokens_that_do_not_fit_are_refused(scheme, shape):
     )
     with pytest.raises(ValueError, match=message):
         scheme(torch.ones(2, 5, 4), torch.zeros(shape, dtype=torch.int64))
-
-
-@pytest.mark.parametrize("name, size", [("sinusoidal", 9), ("rotary", 3)])
-def test_a_configuration_of_an_odd_size_names_its_positions(name, size):
-    """Of the vectors, or of those of a head."""
-    config = SimpleNamespace(d_model=9, n_heads=3, max_len=4, positions=name)
-    message = rf"^positions: expected a kind for an odd size \({size}\), got '{name}'$"
-    with pytest.raises(ValueError, match=message):
-        SCHEMES[name].check(config)
-
-
-def test_rotary_positions_name_an_odd_size():
-    query = key = torch.ones(2, 3)
-    with pytest.raises(ValueError, match="^d_k: expected an even number"):
-        RotaryPositions().rotate(query, key, 0)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
@@ -557,3 +475,56 @@ def test_pairs_turn_wherever_they_lie(view, dtype):
     turned = rotary(x, positions)
     assert turned.dtype == dtype
     torch.testing.assert_close(turned.double(), expected, rtol=tolerance, atol=tolerance)
+
+
+# what is refused
+
+
+def turns(x, positions=(0,), base=1e4):
+    return rotary(x, torch.tensor(positions), base)
+
+
+def of_odd_size(name):
+    """Check a configuration whose vectors have an odd size, and whose heads have."""
+    return SCHEMES[name].check(SimpleNamespace(d_model=9, n_heads=3, max_len=4, positions=name))
+
+
+WAVES = [
+    ((0,), "d_model: expected at least 2, got 0$"),
+    ((1,), "d_model: expected at least 2, got 1$"),
+    ((4.0,), "d_model: expected an integer, got 4.0$"),
+    ((5,), "d_model: expected an even number, two components a wave, got 5$"),
+    ((4, 0.99), "base: expected a number of at least 1, got 0.99$"),
+    ((4, -1), "base: expected a number of at least 1, got -1$"),
+    ((4, math.nan), "base: expected a number of at least 1, got nan$"),
+    ((4, math.inf), "base: expected a number of at least 1, got inf$"),
+]
+ONE = torch.ones(1, 4)
+test_what_is_refused = refusals(
+    (lambda: sinusoidal_positions(-1, 4), "n_positions: expected at least 0, got -1$"),
+    (lambda: sinusoidal_positions(3.0, 4), "n_positions: expected an integer, got 3.0$"),
+    *((lambda sizes=sizes: sinusoidal_positions(2, *sizes), said) for sizes, said in WAVES),
+    *((lambda sizes=sizes: SinusoidalPositions(*sizes), said) for sizes, said in WAVES),
+    (lambda: LearnedPositions(0, 4), "n_positions: expected at least 1, got 0$"),
+    (lambda: LearnedPositions(8, 0), "d_model: expected at least 1, got 0$"),
+    (lambda: LearnedPositions("8", 4), "n_positions: expected an integer, got '8'$"),
+    (lambda: LearnedPositions(8, 4.0), "d_model: expected an integer, got 4.0$"),
+    (lambda: turns(ONE[0]), r"x: expected shape \(..., seq_len, d_k\), got \(4,\)$"),
+    (lambda: turns(torch.ones(2, 4)), r"positions: expected shape \(2,\) to match x, got \(1,\)$"),
+    (lambda: turns(ONE, [[0]]), r"positions: expected shape \(1,\) to match x, got \(1, 1\)$"),
+    (lambda: turns(ONE[:, :3]), "d_k: expected an even number, two components a wave, got 3$"),
+    (lambda: turns(ONE[:, :0]), "d_k: expected at least 2, got 0$"),
+    (lambda: turns(ONE, base=0.5), "base: expected a number of at least 1, got 0.5$"),
+    (lambda: turns(ONE.int()), "x: expected a floating-point tensor, got dtype torch.int32$"),
+    (lambda: RotaryPositions().rotate(ONE[:, :3], ONE[:, :3], 0), "d_k: expected an even number"),
+    (lambda: ALiBiPositions(0), "n_heads: expected at least 1, got 0$"),
+    (lambda: ALiBiPositions(8.0), "n_heads: expected an integer, got 8.0$"),
+    (
+        lambda: of_odd_size("sinusoidal"),
+        r"positions: expected a kind for an odd size \(9\), got 'sinusoidal'$",
+    ),
+    (
+        lambda: of_odd_size("rotary"),
+        r"positions: expected a kind for an odd size \(3\), got 'rotary'$",
+    ),
+)
