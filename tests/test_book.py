@@ -239,7 +239,7 @@ def test_the_api_read_is_the_api_there_is(module):
             namespace = {}
             # A default that is a name cannot be evaluated here, so any value stands for it.
             arguments = re.sub(r"=[A-Za-z_][\w.]*", "=...", attn_api.signature(node))
-            exec(f"def read{arguments}: pass", namespace)  # noqa: S102 - the text of our own module
+            exec(f"from __future__ import annotations\ndef read{arguments}: pass", namespace)  # noqa: S102 - the text of our own module
             assert shape(namespace["read"]) == shape(what), name
             continue
         for method, member in vars(what).items():

@@ -54,17 +54,7 @@ class Application(Generic[Model]):
         self.model, self.history = model.eval(), history
 
     def to(self, device: str | torch.device) -> Self:
-        """Move the model to another device.
-
-        Parameters
-        ----------
-        device : str or torch.device
-            A device of PyTorch, or "auto" for the fastest available.
-
-        Returns
-        -------
-        Application
-            The same application.
+        """Move the model to a device of PyTorch, or to the fastest ("auto"), and return self.
 
         Raises
         ------
@@ -87,10 +77,9 @@ class Application(Generic[Model]):
 
         Parameters
         ----------
-        folder : str or Path
         quantised : bool, default False
-            Whether to round the weights to int8, a quarter of the size, as the widgets of a
-            page need.
+            Whether to round the weights to int8, a quarter of the size, as the widgets of a page
+            need.
 
         Raises
         ------
@@ -104,18 +93,7 @@ class Application(Generic[Model]):
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str | torch.device = "cpu") -> Self:
-        """Read what `save` wrote.
-
-        Parameters
-        ----------
-        folder : str or Path
-        device : str or torch.device, default "cpu"
-            As in `to`.
-
-        Returns
-        -------
-        Application
-            The application, without its history.
+        """Read what `save` wrote, onto a device as in `to`; the history is not saved.
 
         Raises
         ------
@@ -157,10 +135,9 @@ class Application(Generic[Model]):
     ) -> tuple[Module, History]:
         """Build and train a model; return it and its history.
 
-        The weights depend on the seed of `training` alone, and the global generator of PyTorch
-        is left as it was. The model ends on the device of `training`. `loss` gets the
-        ``label_smoothing`` of `training`; the other arguments are those of
-        `attn.training.train`.
+        The weights depend on the seed of `training` alone, and the global generator of PyTorch is
+        left as it was. `loss` gets the ``label_smoothing`` of `training`; the other arguments are
+        those of `attn.training.train`.
         """
         if not isinstance(training, TrainingConfig):
             raise argument_error("training", "a TrainingConfig", type(training).__name__)

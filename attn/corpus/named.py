@@ -21,21 +21,10 @@ class Corpus(Protocol):
 
 
 def named(name: str) -> Corpus:
-    """Return the corpus of that name.
+    """Return the corpus of that name: ``corpus(n_train=...)`` gives the pairs of each part.
 
-    A package offers one in its ``pyproject.toml``, under
-    ``[project.entry-points."attn.corpora"]``: a function that takes ``n_train`` and returns a
-    dict from the name of a part to its pairs.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    callable
-        ``corpus(n_train=...)`` gives a dict of str to sequence of `Pair`. The parts *train* and
-        *validation* are for training; every other one is a test.
+    The parts *train* and *validation* are for training; every other one is a test. A package offers
+    a corpus in its ``pyproject.toml``, under ``[project.entry-points."attn.corpora"]``.
 
     Raises
     ------

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Agreement:
-    """A target word takes its form from another.
+    """A target word takes its form from another; all positions are in the target.
 
     Attributes
     ----------
     position : int
-        The target position of the article, adjective or verb.
+        That of the article, adjective or verb.
     controllers : tuple of int
-        The target positions of the noun, or nouns, that it agrees with.
+        Those of the noun, or nouns, that it agrees with.
     distance : int
         The distance in tokens to the nearest of them.
     """
@@ -106,10 +106,6 @@ class Pair:
 
         What is annotated of the sentences is left out: it says how the target follows from the
         source.
-
-        Returns
-        -------
-        Pair
 
         Examples
         --------

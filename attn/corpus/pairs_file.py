@@ -83,30 +83,25 @@ class PairReader:
 def read_pairs(path: str | PathLike[str], columns: tuple[int, int] = (0, 1)) -> PairReader:
     """Read pairs from a file of tab-separated lines: a text, a tab, its translation.
 
-    The file is read as the pairs are asked for, so it may be larger than memory. Lines that
-    give no pair are counted and kept in ``problems``: lines without a tab or with an empty
-    side, lines that are not UTF-8 or hold the character NUL, lines longer than 65,536 bytes,
-    and repeated pairs. Empty lines are skipped. Texts are brought to Unicode's composed form
-    (NFC), with one space between words.
+    The file is read as the pairs are asked for, so it may be larger than memory, and each iteration
+    reads it anew. Lines that give no pair are counted and kept in ``problems``: lines without a tab
+    or with an empty side, lines that are not UTF-8 or hold the character NUL, lines longer than
+    65,536 bytes, and repeated pairs. Empty lines are skipped. Texts are brought to Unicode's
+    composed form (NFC), with one space between words.
 
     Parameters
     ----------
     path : str or Path
         The file: UTF-8 with or without a byte order mark, lines ending in LF, CRLF or CR.
     columns : tuple of (int, int), default (0, 1)
-        Which columns hold source and target, counted from 0; the others are ignored.
-        Tatoeba's own export, with a number before each text, needs ``(1, 3)``.
-
-    Returns
-    -------
-    PairReader
-        Iterate over it for the pairs; each iteration reads the file anew.
+        Which columns hold source and target, counted from 0; the others are ignored. Tatoeba's own
+        export, with a number before each text, needs ``(1, 3)``.
 
     Raises
     ------
     ValueError
-        If `columns` are not two different columns; while iterating, if the file cannot be
-        read, or is UTF-16 or UTF-32.
+        If `columns` are not two different columns; while iterating, if the file cannot be read, or
+        is UTF-16 or UTF-32.
 
     Examples
     --------

@@ -13,20 +13,11 @@ WORD = regex.compile(rf"{LETTERS}(?:'{LETTERS})*")
 
 
 def near_duplicates(sentences: Iterable[str]) -> dict[str, str]:
-    """Map each sentence to the representative of its near-duplicates.
+    """Map each sentence to the representative of its near-duplicates, the first of them in order.
 
     Two sentences are near-duplicates if they differ in one word, or if one lacks a word of the
     other. The relation is transitive, so sentences form clusters. Case and punctuation do not
     count.
-
-    Parameters
-    ----------
-    sentences : iterable of str
-
-    Returns
-    -------
-    dict of str to str
-        Sentences of a cluster have the same value: its first sentence in alphabetical order.
 
     Examples
     --------
@@ -64,24 +55,18 @@ def near_duplicates(sentences: Iterable[str]) -> dict[str, str]:
 def hold_out(
     pairs: Sequence[Pair], n_sources: int, group: Callable[[Pair], str] | None = None
 ) -> tuple[list[Pair], list[Pair]]:
-    """Hold out random pairs, so that no source and no group is on both sides.
+    """Hold out random pairs, so that no source and no group is on both sides: (rest, held out).
 
-    The draw depends only on the names of the groups. The order of the pairs has no effect, and
-    an additional pair changes little.
+    The draw depends only on the names of the groups. The order of the pairs has no effect and is
+    kept, and an additional pair changes little.
 
     Parameters
     ----------
-    pairs : sequence of Pair
     n_sources : int
-        The number of different sources to hold out. A group with more sources than are still
-        needed stays with the rest.
+        The number of different sources to hold out. A group with more sources than are still needed
+        stays with the rest.
     group : callable, (Pair) -> str, optional
         Pairs of one group stay together; by default the group is the source.
-
-    Returns
-    -------
-    rest, held_out : list of Pair
-        Both lists, in the order of `pairs`.
 
     Examples
     --------

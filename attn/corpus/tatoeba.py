@@ -34,24 +34,19 @@ FOREIGN = re.compile(r"[^\W\d_\u0000-\u024f₂]")
 
 
 def tatoeba(n_train: int | None = None) -> dict[str, Sequence[Pair]]:
-    """Return the parts of the corpus of real sentences.
+    """Return the parts of the corpus of real sentences: train, validation, clusters and plain.
 
-    No English sentence is in two parts. The sentences of the test *clusters* have no
-    near-duplicate in any other part, so every other sentence differs from them in at least two
-    words. The sentences of *plain* are drawn by chance, and most of them have a near-duplicate
-    in training. Half of the validation sentences are of each kind. Tests and validation hold
-    one translation of each sentence.
+    No English sentence is in two parts. The sentences of the test *clusters* have no near-duplicate
+    in any other part, so every other sentence differs from them in at least two words. The
+    sentences of *plain* are drawn by chance, and most of them have a near-duplicate in training.
+    Half of the validation sentences are of each kind. Tests and validation hold one translation of
+    each sentence.
 
     Parameters
     ----------
     n_train : int, optional
-        The number of training pairs, drawn by chance; by default all. A larger number contains
-        the pairs of a smaller one.
-
-    Returns
-    -------
-    dict of str to sequence of Pair
-        ``"train"``, ``"validation"``, ``"clusters"`` and ``"plain"``.
+        The number of training pairs, drawn by chance; by default all. A larger number contains the
+        pairs of a smaller one.
 
     Raises
     ------

@@ -58,10 +58,6 @@ def whole_file(path: str | Path, name: str = "path") -> Iterator[IO[bytes]]:
     name : str, default "path"
         The argument that an error names.
 
-    Yields
-    ------
-    binary file
-
     Raises
     ------
     NotWritten
@@ -109,35 +105,13 @@ def whole_file(path: str | Path, name: str = "path") -> Iterator[IO[bytes]]:
 
 
 def write_whole(path: str | Path, content: str | bytes, name: str = "path") -> None:
-    """Write a file, as `whole_file` does: text in UTF-8.
-
-    Parameters
-    ----------
-    path : str or Path
-    content : str or bytes
-    name : str, default "path"
-
-    Raises
-    ------
-    NotWritten
-        As `whole_file`.
-    """
+    """Write a file as `whole_file` does, with its errors: text in UTF-8."""
     with whole_file(path, name) as file:
         file.write(content.encode() if isinstance(content, str) else content)
 
 
 def place_of(path: str | Path, name: str = "path") -> Path:
-    """Return the path with links resolved, if a file can be there.
-
-    Parameters
-    ----------
-    path : str or Path
-    name : str, default "path"
-        The argument that an error names.
-
-    Returns
-    -------
-    Path
+    """Return the path with links resolved, if a file can be there; errors name the argument `name`.
 
     Raises
     ------

@@ -16,19 +16,14 @@ Links = set[tuple[int, int]]
 
 
 def align(weights: ArrayLike) -> Links:
-    """Link each target token to the source token with the largest weight.
+    """Link each target token to the source token with the largest weight, the first of equal ones.
 
     Parameters
     ----------
     weights : array, shape (tgt_len, src_len)
-        Row i belongs to target token i. In a decoder it is the cross-attention of the query
-        that *predicts* token i. That query reads token i - 1, so with ``<sos>`` as first input
-        it is row i of the weights that the decoder returns.
-
-    Returns
-    -------
-    set of (int, int)
-        One link for each target token. Ties go to the first source token.
+        Row i belongs to target token i. In a decoder it is the cross-attention of the query that
+        *predicts* token i. That query reads token i - 1, so with ``<sos>`` as first input it is row
+        i of the weights that the decoder returns.
 
     Raises
     ------
@@ -41,9 +36,7 @@ def align(weights: ArrayLike) -> Links:
 
     Examples
     --------
-    The red house, la casa roja:
-
-    >>> weights = [[0.9, 0.0, 0.1], [0.2, 0.1, 0.7], [0.0, 0.8, 0.2]]
+    >>> weights = [[0.9, 0.0, 0.1], [0.2, 0.1, 0.7], [0.0, 0.8, 0.2]]  # la casa roja, the red house
     >>> sorted(align(weights))
     [(0, 0), (1, 2), (2, 1)]
     """
@@ -63,22 +56,19 @@ def alignment_error_rate(
 ) -> float:
     """Return the alignment error rate against the links that people marked.
 
-    People mark some links as sure and others as possible. Every sure link must be found, and
-    every link that is found must be possible: ``1 - (|A and S| + |A and P|) / (|A| + |S|)``.
+    People mark some links as sure and others as possible. Every sure link must be found, and every
+    link that is found must be possible: ``1 - (|A and S| + |A and P|) / (|A| + |S|)``, with the
+    links counted over all sentences. P are the possible links and the sure ones.
 
     Parameters
     ----------
-    predicted : list of set of (int, int)
-        The links A found in each sentence.
-    sure : list of set of (int, int)
-        The links S that must be there.
-    possible : list of set of (int, int)
-        The links that may be there as well; P is these and the sure ones.
+    predicted, sure, possible : list of set of (int, int)
+        The links A, S and P of each sentence.
 
     Returns
     -------
     float
-        From 0, nothing wrong, to 1. The sets are counted over all sentences.
+        From 0, nothing wrong, to 1.
 
     Raises
     ------
@@ -112,19 +102,7 @@ def diagonal_alignment(src_len: int, tgt_len: int) -> Links:
     """Link each target token to the source token at the same relative position.
 
     This baseline ignores the words. For languages with the same word order it is hard to beat.
-
-    Parameters
-    ----------
-    src_len, tgt_len : int
-
-    Returns
-    -------
-    set of (int, int)
-
-    Raises
-    ------
-    ValueError
-        If a length is not an integer of at least 1.
+    Lengths are at least 1.
 
     Examples
     --------
@@ -137,21 +115,7 @@ def diagonal_alignment(src_len: int, tgt_len: int) -> Links:
 
 
 def uniform_alignment(src_len: int, tgt_len: int, rng: np.random.Generator) -> Links:
-    """Link each target token to a source token drawn uniformly at random.
-
-    Parameters
-    ----------
-    src_len, tgt_len : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    set of (int, int)
-
-    Raises
-    ------
-    ValueError
-        If a length is not an integer of at least 1.
+    """Link each target token to a source token drawn uniformly at random. Lengths are at least 1.
 
     Examples
     --------

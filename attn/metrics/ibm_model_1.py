@@ -30,8 +30,7 @@ class IBMModel1:
     source_ids, target_ids : dict
         The number of each word, by its first occurrence.
     log_likelihoods : list of float
-        The log-likelihood of the corpus before each iteration and after the last. It never
-        falls.
+        That of the corpus before each iteration and after the last. It never falls.
     """
 
     starts: NDArray[np.int64]
@@ -56,20 +55,8 @@ class IBMModel1:
     def align(self, source: Sequence[Hashable], target: Sequence[Hashable]) -> Links:
         """Link each word of `target` to the word of `source` that most probably caused it.
 
-        Parameters
-        ----------
-        source, target : list of words
-            A word that training did not see has no probability. Ties go to the first word.
-
-        Returns
-        -------
-        set of (int, int)
-            As `attn.metrics.align`.
-
-        Raises
-        ------
-        ValueError
-            If `source` has no words.
+        A word that training did not see has no probability. Ties go to the first word. A `source`
+        without words is refused.
         """
         weights = np.zeros((len(target), len(source)))
         for i, target_word in enumerate(target):
@@ -85,17 +72,8 @@ class IBMModel1:
     def translate(self, source: Sequence[Hashable]) -> list[Hashable]:
         """Put the most probable target word in the place of each source word.
 
-        This baseline ignores order and context.
-
-        Parameters
-        ----------
-        source : list of words
-
-        Returns
-        -------
-        list of words
-            The same number of words. A word that training did not see stays as it is. Ties go
-            to the first word.
+        This baseline ignores order and context. A word that training did not see stays as it is.
+        Ties go to the first word.
 
         Examples
         --------
@@ -118,28 +96,21 @@ def ibm_model_1(
 ) -> IBMModel1:
     """Learn the probability that a source word becomes a target word.
 
-    The data do not say which word became which. So each iteration distributes every target
-    word over the source words of its sentence in proportion to the current probabilities, adds
-    these shares up as counts, and normalises the counts to new probabilities. Words that often
-    occur together gain with each iteration.
-
-    There is no empty source word, because attention has none either.
+    The data do not say which word became which. So each iteration distributes every target word
+    over the source words of its sentence in proportion to the current probabilities, adds these
+    shares up as counts, and normalises the counts to new probabilities. Words that often occur
+    together gain with each iteration. There is no empty source word, because attention has none
+    either.
 
     Parameters
     ----------
     pairs : list of (list of words, list of words)
         The source and the target of each sentence, in words of any hashable kind.
-    iterations : int, default 10
-
-    Returns
-    -------
-    IBMModel1
 
     Raises
     ------
     ValueError
-        If there are no pairs, a sentence is empty, or `iterations` is not an integer of at
-        least 0.
+        If there are no pairs, a sentence is empty, or `iterations` is below 0.
 
     References
     ----------

@@ -13,19 +13,10 @@ Z = 1.959964
 
 
 def wilson_interval(n_right: int, n: int) -> tuple[float, float]:
-    """Return the 95% interval of a share that was counted.
+    """Return the 95% interval of the share of `n_right` in `n` independent cases, as (low, high).
 
-    It stays between 0 and 1 and has a width even if all cases are right: 16 right answers out
-    of 16 only show that the share is above 80%.
-
-    Parameters
-    ----------
-    n_right, n : int
-        The number of right cases, and of all cases, which are independent of each other.
-
-    Returns
-    -------
-    low, high : float
+    It stays between 0 and 1 and has a width even if all cases are right: 16 right answers out of 16
+    only show that the share is above 80%.
 
     Raises
     ------
@@ -60,28 +51,23 @@ def bootstrap_interval(
 ) -> tuple[float, float]:
     """Return the 95% interval of a mean over sentences, by drawing the sentences again.
 
-    The words of a sentence are not independent of each other, so whole sentences are drawn
-    with replacement, as many as there are.
+    The words of a sentence are not independent of each other, so whole sentences are drawn with
+    replacement, as many as there are. The interval is between the 2.5th and the 97.5th percentile
+    of the resampled means.
 
     Parameters
     ----------
     numerators : array, shape (n_sentences,)
         What each sentence adds to the sum, such as its number of right links.
     denominators : array, shape (n_sentences,), optional
-        What each sentence adds to the divisor, such as its number of links; by default 1.
-    n_resamples, seed : int
-        Resamples whose divisor is zero are left out.
-
-    Returns
-    -------
-    low, high : float
-        The 2.5th and the 97.5th percentile of the resampled means.
+        What each sentence adds to the divisor, such as its number of links; by default 1. Resamples
+        whose divisor is zero are left out.
 
     Raises
     ------
     ValueError
-        If there is no sentence, not as many denominators as numerators, a number that is not
-        finite or a denominator below zero, or if there is nothing to divide by.
+        If there is no sentence, not as many denominators as numerators, a number that is not finite
+        or a denominator below zero, or if there is nothing to divide by.
 
     References
     ----------

@@ -7,20 +7,11 @@ from numpy.typing import NDArray
 
 
 def one_word_apart(sources: Sequence[str], known: Iterable[str]) -> NDArray[np.bool_]:
-    """Find the sentences that differ from a known one in exactly one word.
+    """Return for each sentence whether it differs from a known one in exactly one word.
 
-    Such a sentence tests little, because a model that knows the other by heart has only one
-    word left to translate.
-
-    Parameters
-    ----------
-    sources, known : sequence of str
-        The test and the training sentences, with words separated by spaces.
-
-    Returns
-    -------
-    array of bool, shape (n_sources,)
-        True if a known sentence of the same length differs in exactly one position.
+    Such a sentence tests little, because a model that knows the other by heart has only one word
+    left to translate. Words are separated by spaces, and both sentences have the same number of
+    them.
 
     Examples
     --------

@@ -20,31 +20,15 @@ if TYPE_CHECKING:
 _WORD = regex.compile(LETTERS)
 
 
-class BleuScore(NamedTuple):
-    """A BLEU score, from 0 to 100, and how it was computed: report both."""
-
-    score: float
-    signature: str
-
-
-class ChrfScore(NamedTuple):
-    """A chrF score, from 0 to 100, and how it was computed: report both."""
+class CorpusScore(NamedTuple):
+    """A score of all texts together, from 0 to 100, and how it was computed: report both."""
 
     score: float
     signature: str
 
 
 def exact_match(predictions: Sequence[Any], references: Sequence[Any]) -> float:
-    """Return the fraction of predictions that are right as a whole.
-
-    Parameters
-    ----------
-    predictions, references : list
-        Texts, or lists of ids.
-
-    Returns
-    -------
-    float
+    """Return the fraction of predictions, texts or lists of ids, that are right as a whole.
 
     Raises
     ------
@@ -87,10 +71,6 @@ def token_accuracy(predictions: ArrayLike, targets: ArrayLike, pad_id: int = 0) 
     pad_id : int, default 0
         Positions with this target do not count.
 
-    Returns
-    -------
-    float
-
     Raises
     ------
     ValueError
@@ -112,18 +92,11 @@ def token_accuracy(predictions: ArrayLike, targets: ArrayLike, pad_id: int = 0) 
     return float((predictions == targets)[counts].mean())
 
 
-def bleu(predictions: Sequence[str], references: Sequence[str]) -> BleuScore:
+def bleu(predictions: Sequence[str], references: Sequence[str]) -> CorpusScore:
     """Return the BLEU score: the n-grams of up to four tokens that texts share with references.
 
-    Parameters
-    ----------
-    predictions, references : list of str
-        Texts as people write them: sacrebleu splits them into tokens itself.
-
-    Returns
-    -------
-    BleuScore
-        The score of all texts together, which is not the mean over texts.
+    It is that of all texts together, which is not the mean over texts. Texts are as people write
+    them: sacrebleu splits them into tokens itself.
 
     Raises
     ------
@@ -143,35 +116,20 @@ def bleu(predictions: Sequence[str], references: Sequence[str]) -> BleuScore:
     """
     from sacrebleu.metrics.bleu import BLEU
 
-    return BleuScore(*_by_sacrebleu(BLEU(), predictions, references))
+    return _by_sacrebleu(BLEU(), predictions, references)
 
 
-def chrf(predictions: Sequence[str], references: Sequence[str]) -> ChrfScore:
+def chrf(predictions: Sequence[str], references: Sequence[str]) -> CorpusScore:
     """Return the chrF score: the character n-grams that texts share with references.
 
-    It is the F score of n-grams of up to six characters, in which recall counts twice as much
-    as precision. A word in the wrong gender or number is wrong for `bleu`, but here its stem
-    still counts.
-
-    Parameters
-    ----------
-    predictions, references : list of str
-        Texts as people write them: white space does not count.
-
-    Returns
-    -------
-    ChrfScore
-        The score of all texts together, which is not the mean over texts.
-
-    Raises
-    ------
-    ValueError
-        As `bleu` does.
+    It is the F score of n-grams of up to six characters, in which recall counts twice as much as
+    precision, of all texts together. A word in the wrong gender or number is wrong for `bleu`, but
+    here its stem still counts. White space does not count. Errors are those of `bleu`.
 
     References
     ----------
-    Popović (2015), chrF: character n-gram F-score for automatic MT evaluation. Post (2018) for
-    the signature.
+    Popović (2015), chrF: character n-gram F-score for automatic MT evaluation. Post (2018) for the
+    signature.
 
     Examples
     --------
@@ -181,26 +139,17 @@ def chrf(predictions: Sequence[str], references: Sequence[str]) -> ChrfScore:
     """
     from sacrebleu.metrics.chrf import CHRF
 
-    return ChrfScore(*_by_sacrebleu(CHRF(), predictions, references))
+    return _by_sacrebleu(CHRF(), predictions, references)
 
 
 def rouge(predictions: Sequence[str], references: Sequence[str]) -> dict[str, float]:
-    """Return the ROUGE scores of texts against references.
-
-    Parameters
-    ----------
-    predictions, references : list of str
+    """Return the ROUGE scores of texts against references. Errors are those of `bleu`.
 
     Returns
     -------
     dict of str to float
-        The F1 of "rouge1" (words), "rouge2" (pairs of neighbours) and "rougeL" (the longest
-        common subsequence), from 0 to 1: means over the texts.
-
-    Raises
-    ------
-    ValueError
-        As `bleu` does.
+        The F1 of "rouge1" (words), "rouge2" (pairs of neighbours) and "rougeL" (the longest common
+        subsequence), from 0 to 1: means over the texts.
 
     References
     ----------
@@ -231,11 +180,10 @@ class _Words:
 
 def _by_sacrebleu(
     metric: "Metric", predictions: Sequence[str], references: Sequence[str]
-) -> tuple[float, str]:
-    """Return the corpus score of a metric of sacrebleu, and its signature."""
+) -> CorpusScore:
     _check_texts(predictions, references)
     score = metric.corpus_score(list(predictions), [list(references)]).score
-    return score, str(metric.get_signature())
+    return CorpusScore(score, str(metric.get_signature()))
 
 
 def _check_pairs(predictions: Sequence[Any], references: Sequence[Any]) -> None:

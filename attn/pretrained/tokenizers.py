@@ -89,66 +89,30 @@ DECODERS: dict[str, Wanted] = {
     "WordPiece": {"type": ("WordPiece",), "prefix": ("##",), "cleanup": BOOL},
     "BPE": {**BYTE_LEVEL, "add_prefix_space": BOOL},
 }
-POST_PROCESSORS = [
-    "BertProcessing",
-    "ByteLevel",
-    "RobertaProcessing",
-    "Sequence",
-    "TemplateProcessing",
-]
+POST_PROCESSORS = (
+    *("BertProcessing", "ByteLevel", "RobertaProcessing", "Sequence", "TemplateProcessing"),
+)
 # What `tokenizer_config.json` may hold: names of tokens, which are to be among the added ones; what
 # has to agree with ``tokenizer.json``; and what cannot matter.
-NAMED = [
-    "additional_special_tokens",
-    "bos_token",
-    "cls_token",
-    "eos_token",
-    "extra_special_tokens",
-    "mask_token",
-    "model_specific_special_tokens",
-    "pad_token",
-    "sep_token",
-    "unk_token",
-]
-NO_MATTER = [
-    "_commit_hash",
-    "add_bos_token",
-    "add_eos_token",
-    "auto_map",
-    "backend",
-    "chat_template",
-    "clean_up_tokenization_spaces",
-    "errors",
-    "fast_tokenizer_files",
-    "from_slow",
-    "is_local",
-    "legacy",
-    "local_files_only",
-    "max_len",
-    "max_length",
-    "merges_file",
-    "model_input_names",
-    "model_max_length",
-    "name_or_path",
-    "never_split",
-    "pad_to_multiple_of",
-    "pad_token_type_id",
-    "padding_side",
-    "processor_class",
-    "response_schema",
-    "sp_model_kwargs",
-    "spaces_between_special_tokens",
-    "special_tokens_map_file",
-    "stride",
-    "tokenizer_class",
-    "tokenizer_file",
-    "truncation_side",
-    "truncation_strategy",
-    "use_default_system_prompt",
-    "use_fast",
-    "vocab_file",
-    "vocab_size",
-]
+NAMED = re.findall(
+    r"\w+",
+    """
+    additional_special_tokens bos_token cls_token eos_token extra_special_tokens mask_token
+    model_specific_special_tokens pad_token sep_token unk_token
+    """,
+)
+NO_MATTER = re.findall(
+    r"\w+",
+    """
+    _commit_hash add_bos_token add_eos_token auto_map backend chat_template
+    clean_up_tokenization_spaces errors fast_tokenizer_files from_slow is_local legacy
+    local_files_only max_len max_length merges_file model_input_names model_max_length name_or_path
+    never_split pad_to_multiple_of pad_token_type_id padding_side processor_class response_schema
+    sp_model_kwargs spaces_between_special_tokens special_tokens_map_file stride tokenizer_class
+    tokenizer_file truncation_side truncation_strategy use_default_system_prompt use_fast
+    vocab_file vocab_size
+    """,
+)
 CONFIG: Wanted = {
     "add_prefix_space": (None, False),
     "split_special_tokens": (None, False),
@@ -177,26 +141,13 @@ SPLITS = {"gpt-2": [GPT2_WORDS], "smollm": [NUMBER, GPT2_WORDS]}
 # are marks; one that a user defined is found in any text; unused ones and bytes are never shown.
 # Of two that overlap in a text, the one that begins first is found, as in the library `tokenizers`.
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
-GGUF_IDS = [
-    "bos",
-    "eos",
-    "eot",
-    "eom",
-    "unknown",
-    "seperator",
-    "padding",
-    "cls",
-    "mask",
-    "prefix",
-    "suffix",
-    "middle",
-    "fim_pre",
-    "fim_suf",
-    "fim_mid",
-    "fim_pad",
-    "fim_rep",
-    "fim_sep",
-]
+GGUF_IDS = re.findall(
+    r"\w+",
+    """
+    bos eos eot eom unknown seperator padding cls mask prefix suffix middle fim_pre fim_suf fim_mid
+    fim_pad fim_rep fim_sep
+    """,
+)
 GGUF: Wanted = {
     "ggml.model": str,
     "ggml.pre": str,

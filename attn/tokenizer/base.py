@@ -53,15 +53,10 @@ class Tokenizer:
         Parameters
         ----------
         text : str
-            Any text. Text that spells a special token, such as ``"<eos>"``, does not become
-            that token.
+            Any text. Text that spells a special token, such as ``"<eos>"``, does not become that
+            token.
         sos, eos : bool, default False
             Whether to put ``<sos>`` before the text, and ``<eos>`` after it.
-
-        Returns
-        -------
-        list of int
-            The id of each token.
 
         Raises
         ------
@@ -78,21 +73,9 @@ class Tokenizer:
         return [self.sos_id] * bool(sos) + ids + [self.eos_id] * bool(eos)
 
     def unknown(self, text: str) -> list[str]:
-        """Return the words of a text that would become ``<unk>``, in normalised form.
+        """Return the words of a text that would become ``<unk>``, each once, in normalised form.
 
-        Parameters
-        ----------
-        text : str
-
-        Returns
-        -------
-        list of str
-            Each word once, in the order of the text. With byte pairs the list is always empty.
-
-        Raises
-        ------
-        ValueError
-            As `encode` does.
+        With byte pairs there are none. Errors are those of `encode`.
 
         Examples
         --------
@@ -103,24 +86,18 @@ class Tokenizer:
         return list(dict.fromkeys(self._unknown(check_text("text", text))))
 
     def decode(self, ids: Iterable[Any]) -> str:
-        """Turn ids into text.
+        """Turn ids into text, without ``<pad>``, ``<sos>`` and ``<eos>``.
 
         Parameters
         ----------
         ids : iterable of int
             A list, or a NumPy array or PyTorch tensor of shape (seq_len,).
 
-        Returns
-        -------
-        str
-            The text, without ``<pad>``, ``<sos>`` and ``<eos>``; an unknown word shows as
-            ``<unk>``.
-
         Raises
         ------
         ValueError
-            If `ids` has another number of dimensions than one, or an id is not an integer
-            of the vocabulary.
+            If `ids` has another number of dimensions than one, or an id is not an integer of the
+            vocabulary.
 
         Examples
         --------
@@ -150,12 +127,7 @@ class Tokenizer:
         return i
 
     def save(self, path: str | Path) -> None:
-        """Write the tokenizer to a file: JSON in UTF-8, one token on each line.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file. An existing file is replaced whole or not at all.
+        """Write a file of JSON in UTF-8, one token on each line, whole or not at all.
 
         Raises
         ------
@@ -166,17 +138,7 @@ class Tokenizer:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a tokenizer that `save` wrote.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-
-        Returns
-        -------
-        Tokenizer
-            A tokenizer of this class, equal to the one that was saved.
+        """Read a tokenizer of this class, equal to the one that `save` wrote.
 
         Raises
         ------

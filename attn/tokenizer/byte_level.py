@@ -139,16 +139,7 @@ class ByteLevelTokenizer(PretrainedTokenizer):
         self._compiled = [_compiled(pattern) for pattern in self.patterns]
 
     def split(self, text: str) -> list[str]:
-        """Split a text into words, which joined give the text again.
-
-        Parameters
-        ----------
-        text : str
-
-        Returns
-        -------
-        list of str
-        """
+        """Split a text into words, which joined give the text again."""
         pieces = [text]
         for pattern in self._compiled:
             pieces = [part for piece in pieces for part in pattern.split(piece) if part]

@@ -89,17 +89,8 @@ class BytePairTokenizer(Tokenizer):
     def train(cls, texts: Iterable[str], vocab_size: int) -> Self:
         """Learn merges from a corpus.
 
-        Parameters
-        ----------
-        texts : iterable of str
-            The corpus.
-        vocab_size : int
-            The largest vocabulary allowed, special tokens and bytes included.
-
-        Returns
-        -------
-        BytePairTokenizer
-            It has fewer tokens if no more pairs of the corpus occur twice.
+        The vocabulary has at most `vocab_size` tokens, special tokens and bytes included, and fewer
+        if no more pairs of the corpus occur twice.
 
         Raises
         ------

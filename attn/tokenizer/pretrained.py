@@ -74,21 +74,8 @@ class PretrainedTokenizer(Tokenizer):
         """Turn a text into ids, with special tokens that are spelled in it.
 
         Use it for texts with a structure of your own, such as a conversation. `encode` reads
-        special tokens as plain text, so that the words of a user cannot end a conversation.
-        Both find the added tokens that are not special.
-
-        Parameters
-        ----------
-        text : str
-
-        Returns
-        -------
-        list of int
-
-        Raises
-        ------
-        ValueError
-            As `encode` does.
+        special tokens as plain text, so that the words of a user cannot end a conversation. Both
+        find the added tokens that are not special.
         """
         return self._found(check_text("text", text), marked=True)
 

@@ -84,12 +84,10 @@ class WordTokenizer(Tokenizer):
         min_count: int = 1,
         lowercase: bool = True,
     ) -> Self:
-        """Make a vocabulary of the most frequent words.
+        """Make a vocabulary of the most frequent words, ordered by count and then by code points.
 
         Parameters
         ----------
-        texts : iterable of str
-            The texts whose words are counted.
         vocab_size : int, optional
             The largest vocabulary allowed, special tokens included. None keeps every word.
         min_count : int, default 1
@@ -97,17 +95,11 @@ class WordTokenizer(Tokenizer):
         lowercase : bool, default True
             Whether to write text in lower case, here and later.
 
-        Returns
-        -------
-        WordTokenizer
-            The most frequent word comes first. Words with equal counts are in the order of
-            their code points.
-
         Raises
         ------
         ValueError
-            If `texts` are not strings, `vocab_size` is not an integer of at least 4, or
-            `min_count` not one of at least 1.
+            If `texts` are not strings, `vocab_size` is not an integer of at least 4, or `min_count`
+            not one of at least 1.
 
         Examples
         --------
@@ -141,18 +133,7 @@ class WordTokenizer(Tokenizer):
 
 
 def normalise(text: str, lowercase: bool = True) -> str:
-    """Bring text to one form: composed accented letters (NFC), in lower case.
-
-    Parameters
-    ----------
-    text : str
-    lowercase : bool, default True
-        False keeps capital letters.
-
-    Returns
-    -------
-    str
-        The normalised text.
+    """Bring text to one form: composed accented letters (NFC), in lower case unless told otherwise.
 
     References
     ----------
@@ -171,17 +152,9 @@ def normalise(text: str, lowercase: bool = True) -> str:
 def split(text: str) -> list[str]:
     """Split text into words and punctuation marks, without the spaces.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    list of str
-        Words keep the apostrophes and hyphens inside them, and numbers their points, commas
-        and colons. Letters of any script keep their marks and joiners, and so do emoji. Every
-        other character is a token of its own. So the text ``<eos>`` becomes three tokens and
-        never the special token.
+    Words keep the apostrophes and hyphens inside them, and numbers their points, commas and colons.
+    Letters of any script keep their marks and joiners, and so do emoji. Every other character is a
+    token of its own. So the text ``<eos>`` becomes three tokens and never the special token.
 
     References
     ----------
@@ -200,14 +173,7 @@ def split(text: str) -> list[str]:
 def join(words: Iterable[str]) -> str:
     """Join words with spaces, except next to punctuation that is attached to a word.
 
-    Parameters
-    ----------
-    words : iterable of str
-
-    Returns
-    -------
-    str
-        The text. Straight quotes open and close in turn.
+    Straight quotes open and close in turn.
 
     Examples
     --------

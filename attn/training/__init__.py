@@ -9,7 +9,7 @@ that the gradient is that of the mean over the whole batch, however many process
 `config`        ``TrainingConfig``: every size and choice, checked
 `schedule`      ``learning_rate``: warm-up, then the paper's decay or a cosine
 `loss`          ``cross_entropy`` with label smoothing; ``shift`` for teacher forcing
-`batches`       ``epoch``: which examples stand together; ``pad``
+`batches`       ``Batches``: which examples stand together; ``pad``
 `devices`       ``choose_device``, and randomness that depends on the step alone
 `processes`     one process, or several under torchrun
 `checkpoints`   a run on disk, to go on from

@@ -21,11 +21,6 @@ Collate: TypeAlias = Callable[[list[Any]], Any]
 def pad(sequences: Sequence[Sequence[int]], pad_id: int) -> tuple[Tensor, Tensor]:
     """Pad sequences of ids to the length of the longest.
 
-    Parameters
-    ----------
-    sequences : list of list of int
-    pad_id : int
-
     Returns
     -------
     ids : Tensor of int64, shape (batch_size, seq_len)

@@ -28,39 +28,34 @@ class TrainingConfig:
         Replaces `batch_size`: the approximate number of tokens of a step, source and target
         together. A batch then holds many short sentences or few long ones.
     learning_rate : float, default 1e-3
-        The peak of the learning rate; see `attn.training.schedule`.
-    warmup_steps : int, default 200
-        The step at which the learning rate reaches its peak.
+        The peak of the learning rate, which is reached at step `warmup_steps`.
     schedule : {"cosine", "inverse_sqrt"}, default "cosine"
         How the learning rate falls after its peak. The paper uses "inverse_sqrt".
     optimizer : {"adamw", "muon"}, default "adamw"
-        The optimiser. Muon updates the weight matrices of linear layers, and AdamW the other
-        parameters. A step of Muon takes longer.
+        Muon updates the weight matrices of linear layers, and AdamW the other parameters. A step of
+        Muon takes longer.
     betas : pair of float, default (0.9, 0.98)
-        The decay rates of the running means that AdamW keeps of the gradient and of its
-        square.
+        The decay rates of the running means that AdamW keeps of the gradient and of its square.
     weight_decay : float, default 0.01
         Each step subtracts this fraction of a weight, times the learning rate.
     decayed : {"all", "matrices"}, default "all"
-        The parameters with weight decay: all of them, or only the weight matrices of linear
-        layers. Biases, norms and embeddings have no reason to be small: a gain near 0 switches
-        a norm off, and the vector of a rare word would shrink between its occurrences.
+        The parameters with weight decay: all of them, or only the weight matrices of linear layers.
+        Biases, norms and embeddings have no reason to be small: a gain near 0 switches a norm off,
+        and the vector of a rare word would shrink between its occurrences.
     label_smoothing : float, default 0.1
-        The loss function applies it, not the loop. Every ``fit`` of `attn.applications` passes
-        it to `attn.training.cross_entropy`; pass it to a loss of your own with
+        The loss function applies it, not the loop. Every ``fit`` of `attn.applications` passes it
+        to `attn.training.cross_entropy`; pass it to a loss of your own with
         ``functools.partial(loss, label_smoothing=config.label_smoothing)``.
     clip_norm : float, default 1.0
-        A gradient with a larger norm is scaled down to this norm. ``math.inf`` turns clipping
-        off.
+        A gradient with a larger norm is scaled down to it. ``math.inf`` turns clipping off.
     seed : int, default 0
         The seed of the order of the examples and of dropout.
-    validate_every : int, optional
-        The number of steps between validations.
+    validate_every, checkpoint_every : int, optional
+        The number of steps between validations, and between checkpoints. If a file is given, the
+        end has a checkpoint too.
     patience : int, optional
-        Training stops after this number of validations without a new best loss, and restores
-        the best weights.
-    checkpoint_every : int, optional
-        The number of steps between checkpoints. If a file is given, the end has one too.
+        Training stops after this number of validations without a new best loss, and restores the
+        best weights.
     precision : {"float32", "bfloat16"}, default "float32"
         bfloat16 computes matrix products with half the bits; weights and losses stay float32.
     compile : bool, default False
@@ -75,13 +70,11 @@ class TrainingConfig:
 
     References
     ----------
-    Vaswani et al. (2017), sections 5.3 and 5.4, for the betas and the smoothing. Loshchilov
-    and Hutter (2019), for AdamW.
+    Vaswani et al. (2017), sections 5.3 and 5.4, for the betas and the smoothing. Loshchilov and
+    Hutter (2019), for AdamW.
 
     Examples
     --------
-    >>> TrainingConfig(steps=1000, learning_rate=3e-3).batch_size
-    64
     >>> TrainingConfig(steps=0)
     Traceback (most recent call last):
     ValueError: steps: expected at least 1, got 0

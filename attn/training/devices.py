@@ -11,18 +11,9 @@ from attn.training.config import DEVICES
 
 
 def choose_device(name: str = "auto", local_rank: int = 0) -> torch.device:
-    """Return the named device, or the fastest available.
+    """Return the named device, or with "auto" the fastest: CUDA, otherwise MPS, otherwise the CPU.
 
-    Parameters
-    ----------
-    name : {"auto", "cpu", "cuda", "mps"}, default "auto"
-        "auto" takes a CUDA device if there is one, otherwise MPS, otherwise the CPU.
-    local_rank : int, default 0
-        The index of the CUDA device on this machine.
-
-    Returns
-    -------
-    torch.device
+    `local_rank` is the index of the CUDA device on this machine.
 
     Raises
     ------

@@ -32,42 +32,35 @@ def train(
 ) -> History:
     """Train a model, in place.
 
-    Under ``torchrun`` the processes share each batch. The first process writes the files and
-    shows the progress.
+    Under ``torchrun`` the processes share each batch. The first process writes the files and shows
+    the progress.
 
     Parameters
     ----------
     model : Module
         Afterwards it is on the device of the training, in evaluation mode.
     loss : callable, (model, batch) -> (total, count)
-        It returns the sum of the losses of a batch, a Tensor of shape (), and the number of
-        its terms, an int or a Tensor.
-    examples : sequence
-        The training examples.
+        It returns the sum of the losses of a batch, a Tensor of shape (), and the number of its
+        terms, an int or a Tensor.
     collate : callable, (list of examples) -> dict or tuple of Tensor
         It makes a batch, on the CPU.
-    config : TrainingConfig
     length : callable, (example) -> int, optional
         Examples of similar length are put into one batch.
     validation : sequence, optional
         The examples held out, for ``config.validate_every``.
     checkpoint : str or Path, optional
-        A file in a folder that exists. If the file exists, training continues from it. It is
-        kept at the end.
+        A file in a folder that exists. If the file exists, training continues from it. It is kept
+        at the end.
     report : callable, (attn.training.Progress) -> None, optional
         A function that is called after each step, in the first process.
-
-    Returns
-    -------
-    History
 
     Raises
     ------
     ValueError
-        If an argument is not as above, or `loss` or `collate` raises an error; if the
-        checkpoint belongs to another configuration, model or examples, or another run is using
-        it; or if a loss or a gradient is not finite, where weights and checkpoint are left as
-        they were before that step.
+        If an argument is not as above, or `loss` or `collate` raises an error; if the checkpoint
+        belongs to another configuration, model or examples, or another run is using it; or if a
+        loss or a gradient is not finite, where weights and checkpoint are left as they were before
+        that step.
 
     References
     ----------

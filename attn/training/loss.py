@@ -9,8 +9,8 @@ from attn._checks import argument_error, check_fraction, holds
 def shift(ids: Tensor) -> tuple[Tensor, Tensor]:
     """Split target sequences into what the decoder reads and what it is to predict.
 
-    With teacher forcing the decoder reads the *right* tokens so far at every position,
-    whatever it would have written, so that all positions are trained at once.
+    With teacher forcing the decoder reads the *right* tokens so far at every position, whatever it
+    would have written, so that all positions are trained at once.
 
     Parameters
     ----------
@@ -20,8 +20,8 @@ def shift(ids: Tensor) -> tuple[Tensor, Tensor]:
     Returns
     -------
     inputs, targets : Tensor of int64, shape (..., tgt_len - 1)
-        All tokens but the last, and all but the first. In a row with padding the inputs
-        include ``<eos>``, whose target is padding and does not count in `cross_entropy`.
+        All tokens but the last, and all but the first. In a row with padding the inputs include
+        ``<eos>``, whose target is padding and does not count in `cross_entropy`.
 
     Raises
     ------
@@ -30,8 +30,8 @@ def shift(ids: Tensor) -> tuple[Tensor, Tensor]:
 
     References
     ----------
-    Vaswani et al. (2017), section 3.1: the outputs are offset by one position. Williams and
-    Zipser (1989), for teacher forcing.
+    Vaswani et al. (2017), section 3.1: the outputs are offset by one position. Williams and Zipser
+    (1989), for teacher forcing.
 
     Examples
     --------
@@ -51,9 +51,9 @@ def cross_entropy(
 ) -> tuple[Tensor, Tensor]:
     """Sum the surprise at the right tokens, ``-log p(token)``.
 
-    With label smoothing, part of the target probability is spread evenly over all tokens: ``(1
-    - eps) * -log p(token) + eps * mean of all -log p``. A logit of -inf forbids its token,
-    which then has no part in the mean.
+    With label smoothing, part of the target probability is spread evenly over all tokens: ``(1 -
+    eps) * -log p(token) + eps * mean of all -log p``. A logit of -inf forbids its token, which then
+    has no part in the mean.
 
     Parameters
     ----------
@@ -68,16 +68,15 @@ def cross_entropy(
     Returns
     -------
     total : Tensor, shape ()
-        The sum over the positions that count, in nats. It is float32 for logits of half
-        precision.
+        The sum over the positions that count, in nats; float32 for logits of half precision.
     count : Tensor of int64, shape ()
         The number of positions that count.
 
     Raises
     ------
     ValueError
-        If shapes or types do not fit, or a target is not in the vocabulary (not checked
-        inside ``torch.compile``; nor, on a GPU, after ``attn.checks(False)``).
+        If shapes or types do not fit, or a target is not in the vocabulary (not checked inside
+        ``torch.compile``; nor, on a GPU, after ``attn.checks(False)``).
 
     References
     ----------

@@ -54,20 +54,7 @@ class Muon(Optimizer):
     for a matrix of n rows and m columns; `orthogonalised` is O. ``torch.optim.Muon`` with
     ``adjust_lr_fn="match_rms_adamw"`` takes the same step but for its O, which it computes in
     bfloat16: faster than this where the processor has instructions for that, and many times slower
-    where it has none.
-
-    Parameters
-    ----------
-    parameters : iterable of Parameter, each of two dimensions
-    lr : float, default 1e-3
-        The learning rate, which the training sets before each step.
-    weight_decay : float, default 0.0
-        Each step subtracts this fraction of a weight, times the learning rate.
-
-    Raises
-    ------
-    ValueError
-        If a parameter has other than two dimensions.
+    where it has none. A parameter with other than two dimensions is refused.
 
     References
     ----------
@@ -118,19 +105,11 @@ class Muon(Optimizer):
 
 
 def orthogonalised(matrix: Tensor) -> Tensor:
-    """Return nearly the orthogonal matrix that is nearest to one: its singular values go to about 1.
+    """Return nearly the orthogonal matrix that is nearest to one of shape (n, m).
 
     Five rounds of Newton and Schulz, ``X <- a X + b (X X^T) X + c (X X^T)^2 X``, turn each singular
     value x into a x + b x^3 + c x^5 and leave the singular vectors as they are. The rounds start
     with values of at most 1, and values above 0.01 end between 0.68 and 1.14.
-
-    Parameters
-    ----------
-    matrix : Tensor, shape (n, m)
-
-    Returns
-    -------
-    Tensor, shape (n, m)
 
     References
     ----------

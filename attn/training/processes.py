@@ -15,23 +15,14 @@ T = TypeVar("T")
 
 
 def is_main_process() -> bool:
-    """Return whether this process writes files and messages: rank 0, or the only one.
-
-    Examples
-    --------
-    >>> is_main_process()
-    True
-    """
+    """Return whether this process writes files and messages: rank 0, or the only one."""
     return int(os.environ.get("RANK", "0")) == 0
 
 
 def join(device: str) -> "Processes":
-    """Join the group of processes, if there are several; each gets its own CUDA device.
+    """Join the group of processes that ``torchrun`` starts, if any; each gets its own CUDA device.
 
-    References
-    ----------
-    The variables are those that ``torchrun`` sets, see
-    https://docs.pytorch.org/docs/stable/elastic/run.html.
+    The variables are those of https://docs.pytorch.org/docs/stable/elastic/run.html.
     """
     rank, count, local_rank = (
         int(os.environ.get(name, default))
@@ -50,14 +41,7 @@ def join(device: str) -> "Processes":
 
 
 class Processes:
-    """The operations between processes. With a single process they do nothing.
-
-    Attributes
-    ----------
-    rank, count : int
-        The number of this process, and the number of all.
-    device : torch.device
-    """
+    """The operations between processes, `rank` of `count`. A single process has nothing to do."""
 
     def __init__(self, rank: int, count: int, device: torch.device) -> None:
         self.rank, self.count, self.device = rank, count, device

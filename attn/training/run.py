@@ -53,16 +53,9 @@ class History:
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a training.
+    """The steps taken and all steps, and the mean loss of the last batch, before its step.
 
-    Attributes
-    ----------
-    step, steps : int
-        The steps taken, and all steps.
-    loss : float
-        The mean loss of the last batch, before its step.
-    n_terms : int
-        The number of terms of that mean. For a translator these are tokens.
+    `n_terms` is the number of terms of that mean: for a translator, of tokens.
     """
 
     step: int

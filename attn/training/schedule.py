@@ -6,27 +6,16 @@ from attn.training.config import TrainingConfig
 
 
 def learning_rate(step: int, config: TrainingConfig) -> float:
-    """Return the learning rate of a step.
+    """Return the learning rate of a step, from 1 to ``config.steps``.
 
-    Up to the step ``warmup_steps`` it grows linearly from 0 to its peak. Then it falls with
-    the inverse square root of the step, or along half a cosine wave that would reach 0 one
-    step after the last.
-
-    Parameters
-    ----------
-    step : int
-        From 1 to ``config.steps``.
-    config : TrainingConfig
-        Its ``learning_rate`` is the peak.
-
-    Returns
-    -------
-    float
+    Up to the step ``warmup_steps`` it grows linearly from 0 to its peak, ``config.learning_rate``.
+    Then it falls with the inverse square root of the step, or along half a cosine wave that would
+    reach 0 one step after the last.
 
     References
     ----------
-    Vaswani et al. (2017), Eq. 3: "inverse_sqrt" with the peak ``(d_model * warmup_steps) **
-    -0.5``. Loshchilov and Hutter (2017), SGDR, Eq. 5, for the cosine.
+    Vaswani et al. (2017), Eq. 3: "inverse_sqrt" with the peak ``(d_model * warmup_steps) ** -0.5``.
+    Loshchilov and Hutter (2017), SGDR, Eq. 5, for the cosine.
 
     Examples
     --------

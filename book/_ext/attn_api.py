@@ -124,8 +124,8 @@ def methods(module, node):
     return {name: (item, text) for name, (item, text) in found.items() if text}
 
 
-def signature(node, drop_first=False):
-    """Return the arguments of a function as they are written, without annotations.
+def signature(node, drop_first=False, text=None):
+    """Return the signature of a function, with the types that its docstring does not tell.
 
     >>> signature(definitions("attn.masks")["causal_mask"])
     '(tgt_len, src_len=None, *, device=None)'
@@ -135,10 +135,17 @@ def signature(node, drop_first=False):
     arguments = ast.parse(f"def f({ast.unparse(node.args)}): pass").body[0].args
     if drop_first:
         (arguments.posonlyargs or arguments.args).pop(0)
+    text = ast.get_docstring(node) or "" if text is None else text
     for argument in ast.walk(arguments):
         if isinstance(argument, ast.arg):
-            argument.annotation = None
-    return f"({ast.unparse(arguments)})"
+            told = re.search(rf"^[\w, ]*\b{argument.arg}\b[\w, ]*( : .*)?$", text, re.MULTILINE)
+            argument.annotation = None if told else argument.annotation
+    is_told = (
+        node.returns is None
+        or node.name == "__init__"
+        or re.search("^(Return|Yield)s$", text, re.MULTILINE)
+    )
+    return f"({ast.unparse(arguments)})" + ("" if is_told else f" -> {ast.unparse(node.returns)}")
 
 
 def decorators(node):
@@ -168,7 +175,7 @@ def constructor(module, node):
     """Return the signature of a class: of its ``__init__``, or of its dataclass fields."""
     for item in node.body:
         if isinstance(item, ast.FunctionDef) and item.name == "__init__":
-            return signature(item, drop_first=True)
+            return signature(item, drop_first=True, text=ast.get_docstring(node))
     if "dataclass" in decorators(node):
         given = [item for item in node.body if isinstance(item, ast.AnnAssign)]
         return f"({', '.join(map(_field, given))})"
@@ -197,7 +204,7 @@ def entry(module, name):
             body += directive("property", method, fields(words, "property"))
             continue
         options = [f":{mark}:" for mark in ("classmethod", "staticmethod") if mark in marks]
-        written = method + signature(item, drop_first="staticmethod" not in marks)
+        written = method + signature(item, "staticmethod" not in marks, words)
         body += directive("method", written, fields(words, "method"), *options)
     return directive("class", name + constructor(home, node), body)
 

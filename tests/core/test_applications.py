@@ -54,7 +54,8 @@ def fit(name, **options):
     if name == "summarization":
         examples = [("A storm hit Lima.", "Storm hits Lima"), ("Schools closed.", "Schools close")]
         return summarization.Summarizer.fit(examples, **options)
-    examples = [Seen(np.zeros((48, 48, 3), np.uint8), "Is there a ball?", "no")]
+    image = np.zeros((48, 48, 3), np.uint8)
+    examples = [Seen(image, "Is there a ball?", answer) for answer in ("no", "yes")]
     return visual_question.VisualQuestionAnswerer.fit(examples, **options)
 
 
@@ -77,9 +78,21 @@ def test_it_trains_from_its_seed_and_keeps_the_history(name):
     first = fit(name)
     assert torch.equal(torch.rand(3), expected)
     second = fit(name)
-    for ours, theirs in zip(first.model.parameters(), second.model.parameters(), strict=True):
-        assert torch.equal(ours, theirs)
+    assert weights(first) == weights(second)
     assert len(first.history.losses) == 1 and first.history == second.history
+    assert weights(fit(name, training=dataclasses.replace(ONE_STEP, seed=1))) != weights(first)
+
+
+@every_application
+def test_sizes_and_smoothing_are_used_and_nothing_is_dropped_afterwards(name):
+    smoothed = dataclasses.replace(ONE_STEP, label_smoothing=0.5)
+    losses = [fit(name, training=t).history.losses for t in (ONE_STEP, smoothed)]
+    assert np.isfinite(losses).all() and losses[0] != losses[1]
+    small = fit(name, sizes={"n_layers": 1, "dropout": 0.5})
+    default = fitted(name).model.config
+    assert small.model.config == dataclasses.replace(default, n_layers=1, dropout=0.5)
+    assert sum(map(np.size, weights(small))) < sum(map(np.size, weights(fitted(name))))
+    assert default.n_layers > 1 and default.d_model == 64 and not small.model.training
 
 
 @pytest.mark.parametrize(
@@ -296,17 +309,69 @@ def test_what_a_link_leads_to_is_replaced_and_not_the_link(tmp_path):
 @every_application
 def test_what_is_saved_is_loaded_exactly_or_rounded(name, tmp_path):
     one = fitted(name)
-    one.save(tmp_path / "exact")
-    one.save(tmp_path / "rounded", quantised=True)
-    exact, rounded = (type(one).load(tmp_path / kind) for kind in ("exact", "rounded"))
+    for folder, quantised in (("exact", True), ("exact", False), ("rounded", True)):
+        one.save(tmp_path / folder, quantised=quantised)
+    exact, rounded = (type(one).load(str(tmp_path / kind)) for kind in ("exact", "rounded"))
     assert exact.history is None and not exact.model.training
-    for parameter, ours, theirs in zip(
-        *(application.model.parameters() for application in (one, exact, rounded)), strict=True
-    ):
-        assert torch.equal(parameter, ours)
-        torch.testing.assert_close(parameter, theirs, rtol=0, atol=0.05)
+    assert_alike(ask(exact), ask(one), tolerance=0)
+    assert exact._vocabularies() == one._vocabularies() and exact._about() == one._about()
+    assert weights(exact) == weights(one)
+    for ours, theirs in zip(one.model.parameters(), rounded.model.parameters(), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=0.05)
     sizes = [(tmp_path / kind / one._model_file).stat().st_size for kind in ("exact", "rounded")]
     assert sizes[1] < 0.5 * sizes[0]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["exact", "rounded"]
+
+
+@every_application
+def test_what_is_no_such_application_is_neither_loaded_nor_replaced(name, tmp_path):
+    one, folder = fitted(name), tmp_path / "one"
+    (tmp_path / "diary.txt").write_text("mine")
+    wanted = f"^folder: expected a folder of the format '{one._format}', got "
+    with pytest.raises(ValueError, match=f"{wanted}.*, which holds nothing$"):
+        type(one).load(folder)
+    for use in (type(one).load, one.save):
+        with pytest.raises(ValueError, match=f"{wanted}.*, which holds something else$"):
+            use(tmp_path)
+    assert (tmp_path / "diary.txt").read_text() == "mine"
+    with pytest.raises(ValueError, match="^folder: expected a name in a folder that exists"):
+        one.save(folder / "inner")
+    one.save(folder)
+    for path in sorted(folder.iterdir()):
+        content = path.read_bytes()
+        for damage in (b"", content[: len(content) // 2], b"damaged", None):
+            path.unlink()
+            if damage is not None:
+                path.write_bytes(damage)
+            with pytest.raises(ValueError, match="expected") as caught:
+                type(one).load(folder)
+            if path.suffix == ".safetensors" and damage is not None:
+                kind = type(one.model).__name__
+                assert str(caught.value).startswith(f"path: expected a checkpoint of {kind}, got")
+            path.write_bytes(content)
+    about = json.loads((folder / "about.json").read_text())
+    (folder / "about.json").write_text(json.dumps(about | {"format": "attn other 1"}))
+    with pytest.raises(ValueError, match=wanted):
+        type(one).load(folder)
+
+
+@pytest.mark.parametrize(
+    "name, field, wrong, message",
+    [
+        ("translation", "tokenizer", "letters", "tokenizer: expected 'words' or 'bpe', got 'let"),
+        ("translation", "max_len", None, "max_len: expected an integer, got None"),
+        ("question_answering", "marks_question_words", None, "folder: expected marks_question_wor"),
+        ("visual_question", "answers", 17, "folder: expected a model with the words and answers"),
+        ("visual_question", "answers", ["no"], "folder: expected a model with the words"),
+        ("visual_question", "answers", None, "folder: expected a model with the words and answer"),
+    ],
+)
+def test_what_a_folder_says_of_its_application_is_checked(name, field, wrong, message, tmp_path):
+    one, about = fitted(name), tmp_path / "one" / "about.json"
+    one.save(tmp_path / "one")
+    about.write_text(json.dumps(json.loads(about.read_text()) | {field: wrong}))
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+        type(one).load(tmp_path / "one")
 
 
 def told_to_train(monkeypatch, fit, *arguments, **options):
@@ -337,7 +402,7 @@ def test_training_is_told_how_long_an_example_is(name, lengths, monkeypatch):
 
 
 def test_a_question_about_an_image_begins_with_sos(monkeypatch):
-    [(image, ids, answer)], _ = told_to_train(monkeypatch, fit, "visual_question")
+    [(image, ids, answer), _], _ = told_to_train(monkeypatch, fit, "visual_question")
     assert image.shape == (48, 48, 3) and answer == 0
     assert len(ids) == 6 and ids[0] == WordTokenizer.sos_id
 

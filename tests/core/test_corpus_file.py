@@ -163,9 +163,7 @@ def test_every_line_is_a_pair_a_problem_or_empty(read, lines, end):
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_another_encoding_is_refused_by_name(read, encoding, end):
     text = f"the dog\tel perro{end}the cat\tel gato{end}"
-    with pytest.raises(
-        ValueError, match=r"pairs\.tsv: expected text that is saved as UTF-8, got (UTF-|NUL)"
-    ):
+    with pytest.raises(ValueError, match=r"pairs\.tsv: expected text that is saved as UTF-8, got "):
         read(text.encode(encoding))
 
 

@@ -128,9 +128,7 @@ def test_where_no_file_can_be_a_sentence_says_so(name, reason, tmp_path):
     with refuses(tmp_path / name, reason):
         write_whole(tmp_path / name, "")
     for none in (None, b"a", "a\0b"):
-        with pytest.raises(
-            ValueError, match="^path: expected a place that can be written, got .*:"
-        ):
+        with pytest.raises(ValueError, match="^path: expected a place that can be written, got "):
             write_whole(none, "")
     assert sorted(os.listdir(tmp_path)) == before
 

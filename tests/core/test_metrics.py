@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import random
 import subprocess
 import sys
 from functools import partial
@@ -13,6 +14,7 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from attn.corpus import Pair
 from attn.metrics import (
     align,
     alignment_error_rate,
@@ -25,6 +27,7 @@ from attn.metrics import (
     one_word_apart,
     rouge,
     token_accuracy,
+    translation_memory,
     uniform_alignment,
     wilson_interval,
 )
@@ -548,3 +551,27 @@ def test_metrics_do_not_load_torch():
     code = "import sys, attn.metrics as m; m.bleu(['a'], ['a']); m.chrf(['a'], ['a']); m.rouge(['a'], ['a'])"
     code += "; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# The most similar sentence
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_memory_finds_what_comparing_with_each_finds(seed):
+    rng = random.Random(seed)
+
+    def sentence():
+        return " ".join(rng.choices("abcdefg", k=rng.randint(1, 6)))
+
+    known = [Pair(sentence(), str(number)) for number in range(30)]
+    asked = [sentence() for _ in range(20)] + ["x y"]
+    targets, similarity = translation_memory(known, asked)
+    for source, target, found in zip(asked, targets, similarity, strict=True):
+        words = set(source.split())
+        sources = [set(pair.source.split()) for pair in known]
+        ratios = [len(words & other) / len(words | other) for other in sources]
+        assert found == max(ratios)
+        assert target == str(ratios.index(max(ratios)))
+    assert targets[-1] == "0" and similarity[-1] == 0
+    with refuses("pairs: expected at least one pair of sentences, got none"):
+        translation_memory([], ["a"])

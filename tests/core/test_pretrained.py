@@ -179,11 +179,7 @@ def change_json(path, change):
         ("llama", {"num_hidden_layers": 3}, "model.layers.2.self_attn.q_proj.weight: .*, got none"),
         ("llama", {"num_hidden_layers": 10**9}, "num_hidden_layers: expected an integer from"),
         ("llama", {"num_hidden_layers": 1}, "model.layers.1.input_layernorm.weight: expected no"),
-        (
-            "llama",
-            {"intermediate_size": 47},
-            r".*mlp.gate_proj.weight: .* \(47, 32\), got \(48, 32\)",
-        ),
+        ("llama", {"intermediate_size": 47}, r".*mlp.gate_proj.weight: .* \(47, 32\), got \(48, 3"),
         ("llama", {"hidden_size": None}, "hidden_size: expected an integer from 1 to .* none"),
         ("llama", {"hidden_size": True}, "hidden_size: expected an integer from 1 to .* True"),
         ("llama", {"num_attention_heads": 3}, "hidden_size: .*num_attention_heads = 3, got 32"),
@@ -361,10 +357,7 @@ def test_quantised_tensors_are_read_as_the_package_of_llama_cpp_does(published, 
         ({"general.architecture": "mamba"}, "expected the architecture 'llama', got 'mamba'"),
         ({"llama.rope.dimension_count": 4}, r"llama\.rope\.dimension_count: expected 8, got 4"),
         ({"llama.block_count": 3}, r"blk\.2\.attn_q\.weight: expected a tensor .*, got none"),
-        (
-            {"llama.attention.head_count": None},
-            r"llama\.attention\.head_count: expected an integer",
-        ),
+        ({"llama.attention.head_count": None}, r"llama\.attention\.head_count: expected an intege"),
         ({"llama.vocab_size": 301}, r"llama\.vocab_size: expected 300, got 301"),
         ({"split.count": 2, "general.architecture": None}, r"split\.count: expected 0 or 1, got 2"),
     ],
@@ -386,9 +379,7 @@ def test_other_gguf_files_are_refused(published, tmp_path, monkeypatch, metadata
 def test_tensors_of_other_types_and_damaged_files_are_refused(published, tmp_path):
     path, embed = tmp_path / "model.gguf", "model.embed_tokens.weight"
     write_gguf(path, published["llama"][1], kinds=[(embed, their_gguf.GGMLQuantizationType.MXFP4)])
-    with pytest.raises(
-        ValueError, match=r"token_embd\.weight: expected one of the types F32, F16, Q"
-    ):
+    with pytest.raises(ValueError, match=r"token_embd\.weight: expected one of the types F32, F16"):
         load(path)
     write_gguf(path, published["llama"][1])
     content = path.read_bytes()
@@ -398,9 +389,7 @@ def test_tensors_of_other_types_and_damaged_files_are_refused(published, tmp_pat
             load(path)
     for start in (b"", b"PK\3\4"):
         path.write_bytes(start)
-        with pytest.raises(
-            ValueError, match="expected a file of the format GGUF, got another kind"
-        ):
+        with pytest.raises(ValueError, match="expected a file of the format GGUF, got another kin"):
             load(path)
 
 

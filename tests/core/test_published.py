@@ -73,15 +73,11 @@ def test_what_is_not_whole_is_replaced(folder):
 def test_what_is_damaged_in_the_cache_is_fetched_again(folder, capfd, monkeypatch):
     kept = fetched("tiny")
     (kept / "config.json").write_bytes(b"<html>Sorry</html>")
-    with pytest.raises(
-        ValueError, match=r"config\.json: .* got a web page.*; delete it, and run `py"
-    ):
+    with pytest.raises(ValueError, match=r"config\.json: .* got a web page.*; delete it, and run "):
         fetched("tiny", download=False)
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", "/bin/false")
-        with pytest.raises(
-            ValueError, match=r"config\.json: .*; delete it, and run .* \(tiny: exp"
-        ):
+        with pytest.raises(ValueError, match=r"config\.json: .*; delete it, and run .* \(tiny: ex"):
             fetched("tiny")
     (kept / "mine.txt").write_text("of a user")
     capfd.readouterr()
@@ -98,18 +94,14 @@ def test_the_folder_that_is_named_comes_first(folder, monkeypatch, where):
     monkeypatch.setenv("ATTN_MODELS", where.format(folder))
     assert fetched("tiny", download=False) == mine
     (mine / "config.json").write_bytes(b"[]")
-    with pytest.raises(
-        ValueError, match=r"tiny/config\.json: expected the sha256 [0-9a-f]{64}, got"
-    ):
+    with pytest.raises(ValueError, match=r"tiny/config\.json: expected the sha256 [0-9a-f]{64}, g"):
         fetched("tiny")
 
 
 @pytest.mark.slow
 def test_what_cannot_be_had_is_a_sentence_and_leaves_nothing(folder, monkeypatch, capfd):
     model = published.MODELS["tiny"]
-    with pytest.raises(
-        ValueError, match="^tiny: expected `python -m attn fetch tiny`, or a folder n"
-    ):
+    with pytest.raises(ValueError, match="^tiny: expected `python -m attn fetch tiny`, or a folde"):
         fetched("tiny", download=False)
     for broken, message in (
         (Published("tiny-model==2.0", model.folder, model.files), "from pip: No matching distr"),
@@ -121,9 +113,7 @@ def test_what_cannot_be_had_is_a_sentence_and_leaves_nothing(folder, monkeypatch
         assert main(["fetch", "tiny"]) == 1
         assert message in capfd.readouterr().err.splitlines()[-1]
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    with pytest.raises(
-        ValueError, match="^one: expected a network, or a folder named by ATTN_MODELS"
-    ):
+    with pytest.raises(ValueError, match="^one: expected a network, or a folder named by ATTN_MOD"):
         fetched("one")
     assert not files(folder / "cache")
     with pytest.raises(ValueError, match="^name: expected 'tiny' or 'one', got 'gpt5'$"):

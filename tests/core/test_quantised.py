@@ -330,9 +330,7 @@ def test_what_cannot_be_packed(tmp_path):
     model = make(DecoderOnly)
     with pytest.raises(ValueError, match="^bits: expected 16 or 4, got 8$"):
         packed(model, 8)
-    with pytest.raises(
-        ValueError, match="^embedding.tokens.weight: expected float32 on the CPU, got"
-    ):
+    with pytest.raises(ValueError, match="^embedding.tokens.weight: expected float32 on the CPU, "):
         packed(make(DecoderOnly).double())
     small = packed(model)
     with pytest.raises(ValueError, match="^model: expected one whose weights are not packed"):
@@ -343,7 +341,5 @@ def test_what_cannot_be_packed(tmp_path):
     with pytest.raises(ValueError, match=r"^x: expected float32 of shape .*, got torch.float64"):
         small.output(torch.ones(1, 12).double())
     model.output.weight.data[3, 4] = 1e6
-    with pytest.raises(
-        ValueError, match="^output.weight: expected finite numbers, got 1 NaN or inf"
-    ):
+    with pytest.raises(ValueError, match="^output.weight: expected finite numbers, got 1 NaN or i"):
         packed(model)

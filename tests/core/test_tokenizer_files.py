@@ -240,11 +240,7 @@ REFUSED_REGEXES = ("^a", r"\w+", r"\bx", "(a)", "[[:alpha:]]", "[a&&b]", "(?i:i)
         ("pairs", {"pre_tokenizer.add_prefix_space": True}, ": expected "),
         ("pairs", {"pre_tokenizer": split_by(behavior="Removed")}, ".behavior: expected "),
         ("pairs", {"pre_tokenizer": split_by(invert=True)}, ".invert: expected False"),
-        (
-            "pairs",
-            {"pre_tokenizer": split_by(pattern={"String": "a"})},
-            ".pattern.String: expected",
-        ),
+        ("pairs", {"pre_tokenizer": split_by(pattern={"String": "a"})}, ".pattern.String: expecte"),
         *(
             ("pairs", {"pre_tokenizer": split_by(pattern={"Regex": regex})}, ".pattern")
             for regex in REFUSED_REGEXES
@@ -258,27 +254,11 @@ REFUSED_REGEXES = ("^a", r"\w+", r"\bx", "(a)", "[[:alpha:]]", "[a&&b]", "(?i:i)
         ),
         ("pieces", {"version": "2.0"}, "tokenizer.version: expected None or '1.0', got '2.0'"),
         ("pieces", {"new": 1}, "tokenizer.new: expected no entry of this name, got 1"),
-        (
-            "pairs",
-            {"model.merges": ["t h", "t h"]},
-            "merges: expected distinct pairs, got ['t', 'h']",
-        ),
-        (
-            "pairs",
-            {"model.unk_token": "a"},
-            ": expected nothing, since bytes lack a token, got 'a'",
-        ),
+        ("pairs", {"model.merges": ["t h", "t h"]}, "merges: expected distinct pairs, got ['t', '"),
+        ("pairs", {"model.unk_token": "a"}, ": expected nothing, since bytes lack a token, got 'a"),
         ("pairs", {"model.byte_fallback": True}, ": expected nothing, since bytes lack"),
-        (
-            "pairs",
-            {"pre_tokenizer.use_regex": False},
-            "pre_tokenizer: expected something that cuts",
-        ),
-        (
-            "pairs",
-            {"pre_tokenizer.type": "Metaspace"},
-            "pre_tokenizer: expected a ByteLevel as the l",
-        ),
+        ("pairs", {"pre_tokenizer.use_regex": False}, "pre_tokenizer: expected something that cut"),
+        ("pairs", {"pre_tokenizer.type": "Metaspace"}, "pre_tokenizer: expected a ByteLevel as th"),
         ("pairs", {"pre_tokenizer": split_by(pattern={"Regex": "a**"})}, "patterns: expected regu"),
     ],
 )
@@ -347,9 +327,7 @@ def test_several_ends_and_where_they_are_said(tmp_path):
         ):
             read(tmp_path, theirs)
     path.unlink()
-    with pytest.raises(
-        ValueError, match=r"/config\.json: bos_token_id: expected an id below vocab_s"
-    ):
+    with pytest.raises(ValueError, match=r"/config\.json: bos_token_id: expected an id below voca"):
         read(tmp_path, theirs, {"bos_token_id": [3]})
 
 
@@ -468,31 +446,16 @@ def test_each_type_of_gguf_tokens(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            {"model": "llama"},
-            "tokenizer.ggml.model: expected 'gpt2', a byte-level BPE, got 'llama'",
-        ),
+        ({"model": "llama"}, "tokenizer.ggml.model: expected 'gpt2', a byte-level BPE, got 'llama"),
         ({"pre": "qwen2"}, "tokenizer.ggml.pre: expected 'gpt-2' or 'smollm', got 'qwen2'"),
         ({"pre": ["gpt-2"]}, "tokenizer.ggml.pre: expected 'gpt-2' or 'smollm', got ['gpt-2']"),
-        (
-            {"add_space_prefix": True},
-            "tokenizer.ggml.add_space_prefix: expected None or False, got Tr",
-        ),
-        (
-            {"precompiled_charsmap": "x"},
-            "tokenizer.ggml.precompiled_charsmap: expected no entry of",
-        ),
-        (
-            {"token_type": [1] * 262 + [7]},
-            "tokenizer.ggml.token_type: expected 1 to 6, got 7 for '<0x",
-        ),
+        ({"add_space_prefix": True}, "tokenizer.ggml.add_space_prefix: expected None or False, go"),
+        ({"precompiled_charsmap": "x"}, "tokenizer.ggml.precompiled_charsmap: expected no entry o"),
+        ({"token_type": [1] * 262 + [7]}, "tokenizer.ggml.token_type: expected 1 to 6, got 7 for "),
         ({"token_type": [1]}, "tokenizer.ggml.token_type: expected 263 types, got 1"),
         ({"token_type": None}, "tokenizer.ggml.token_type: expected a list, got None"),
         ({"tokens": [5]}, "tokenizer.ggml.tokens: expected values of the type str, got others"),
-        (
-            {"merges": ["t h x"]},
-            "merges: expected pairs of tokens that make a token, got ['t', 'h',",
-        ),
+        ({"merges": ["t h x"]}, "merges: expected pairs of tokens that make a token, got ['t', 'h"),
         ({"tokens": ["a"] * 263}, "merges: expected pairs of tokens that make a token"),
         ({"tokens": ["a"] * 263, "merges": []}, "tokens: expected distinct tokens, got 'a' twice"),
         ({"eot_token_id": 263}, "tokenizer.ggml.eot_token_id: expected an id below 263, got 263"),
@@ -521,9 +484,7 @@ def test_added_tokens_say_what_they_are(arguments, message):
 def test_how_many_tokens_are_pieces_of_words():
     ours = WordPieceTokenizer([*MARKS, "a", "ab"], added=["ab"], n_pieces=5)
     assert ours.encode("ab") == [1] and ours.encode_marked("ab a") == [5, 4]
-    with pytest.raises(
-        ValueError, match="^n_pieces: expected at most 5, the number of tokens, got 6"
-    ):
+    with pytest.raises(ValueError, match="^n_pieces: expected at most 5, the number of tokens, go"):
         WordPieceTokenizer([*MARKS, "a"], n_pieces=6)
     with pytest.raises(ValueError, match="^unused: expected tokens of the vocabulary, got "):
         ByteLevelTokenizer(LETTERS, [], unused=["<x>"])

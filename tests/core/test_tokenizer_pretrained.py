@@ -161,11 +161,7 @@ LETTERS = list(byte_letters().values())
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (
-            (LETTERS, [("t", "h")]),
-            {},
-            "merges: expected pairs of tokens that make a token, got ['t'",
-        ),
+        ((LETTERS, [("t", "h")]), {}, "merges: expected pairs of tokens that make a token, got ['"),
         (([*LETTERS, "th"], [("t", "h", "e")]), {}, "merges: expected pairs of tokens that make"),
         (([*LETTERS, "the"], [("th", "e")]), {}, "merges: expected pairs of tokens that make"),
         ((LETTERS, [], ["<s>"]), {}, "added: expected tokens of the vocabulary, got '<s>'"),

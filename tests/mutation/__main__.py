@@ -50,7 +50,7 @@ TESTS = {
     "training": ["test_training", "test_training_loop", "test_checks"],
     "io": ["test_io"],
     "tokenizer": ["test_tokenizer", "test_tokenizer_pretrained"],
-    "metrics": ["test_metrics", "test_translation_memory"],
+    "metrics": ["test_metrics"],
     "applications": [
         *("test_applications", "test_translation", "test_translation_facts"),
         *("test_translation_lines", "test_no_float64"),

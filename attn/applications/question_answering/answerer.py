@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeAlias, TypedDict
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import torch
@@ -62,25 +62,13 @@ class ReadingAttention(NamedTuple):
     weights: NDArray[np.floating]
 
 
-class AnswerScores(TypedDict):
-    """What `QuestionAnswerer.evaluate` returns."""
-
-    exact_match: float
-    knows_if: float
-    n_questions: int
-
-
 class QuestionAnswerer(Application[SpanReader]):
     """Answers questions about a passage with a span of its words.
 
     Parameters
     ----------
-    model : SpanReader
-    tokenizer : WordTokenizer
     marks_question_words : bool
         Whether the reader sees which words of the context also occur in the question.
-    history : attn.training.History, optional
-        The losses of the training.
 
     References
     ----------
@@ -129,20 +117,16 @@ class QuestionAnswerer(Application[SpanReader]):
         sizes : dict, optional
             Fields of `attn.transformer.TransformerConfig` that replace those of `SIZES`.
         training : attn.training.TrainingConfig, optional
-            The default has no label smoothing, which would give some probability to every span
-            of the context.
+            The default has no label smoothing, which would give some probability to every span of
+            the context.
         marks_question_words : bool, default True
             See `SpanReader`. Without the marks, training of the default length fails.
-
-        Returns
-        -------
-        QuestionAnswerer
 
         Raises
         ------
         ValueError
-            If there are no examples, an answer is not at its `start`, an example is longer
-            than the learned positions, or an argument is not as above.
+            If there are no examples, an answer is not at its `start`, an example is longer than the
+            learned positions, or an argument is wrong.
         """
         examples = _checked(examples)
         # Rare words get no id, so that training meets <unk>.
@@ -163,16 +147,7 @@ class QuestionAnswerer(Application[SpanReader]):
         return cls(model, tokenizer, marks_question_words, history)
 
     def answer(self, context: str, question: str) -> Answer:
-        """Answer a question.
-
-        Parameters
-        ----------
-        context, question : str
-            The reader sees a word that was rare in training as unknown, but can quote it.
-
-        Returns
-        -------
-        Answer
+        """Answer a question by quoting; words that were rare in training can be quoted too.
 
         Raises
         ------
@@ -182,21 +157,7 @@ class QuestionAnswerer(Application[SpanReader]):
         return self._answer([self._encode(context, question)])[0]
 
     def attention(self, context: str, question: str) -> ReadingAttention:
-        """Return the attention weights with which a question is answered.
-
-        Parameters
-        ----------
-        context, question : str
-
-        Returns
-        -------
-        ReadingAttention
-
-        Raises
-        ------
-        ValueError
-            As `answer` does.
-        """
+        """Return the attention weights with which `answer` finds its answer, with its errors."""
         encoded = self._encode(context, question)
         batch = self._batch([encoded])
         with torch.no_grad():
@@ -205,19 +166,15 @@ class QuestionAnswerer(Application[SpanReader]):
             )
         return ReadingAttention(encoded.tokens, as_array(torch.cat(weights)))
 
-    def evaluate(self, examples: Iterable[Example]) -> AnswerScores:
-        """Compare answers with the right ones.
-
-        Parameters
-        ----------
-        examples : iterable of (context, question, answer, start)
+    def evaluate(self, examples: Iterable[Example]) -> dict[str, Any]:
+        """Compare answers with the right ones, of examples as in `fit`.
 
         Returns
         -------
         dict
             ``exact_match``, the fraction of right answers, where "no answer" is one of them;
-            ``knows_if``, the fraction of questions for which the model is right about whether
-            there is an answer; ``n_questions``.
+            ``knows_if``, the fraction of questions for which the model is right about whether there
+            is an answer; ``n_questions``.
 
         Raises
         ------

@@ -17,15 +17,8 @@ from attn.training import pad
 class Encoded(NamedTuple):
     """One sequence: ``<sos>``, the question, ``<eos>``, the context.
 
-    Attributes
-    ----------
-    tokens : list of str
-        The tokens as text, for figures and answers.
-    ids, roles : list of int
-    n_before : int
-        The position at which the context begins.
-    span : int
-        The index of the right span in the flat logits of one example; 0 without an answer.
+    `tokens` are texts, for figures and answers; the context begins at position `n_before`; `span`
+    is the index of the right span in the flat logits of one example, 0 without an answer.
     """
 
     tokens: list[str]
@@ -93,8 +86,7 @@ class Answer(NamedTuple):
     start, end : int or None
         The words are ``split(context)[start:end]``, with `attn.tokenizer.words.split`.
     probability : float
-        The probability of this answer among all spans of up to `MAX_WORDS` words and "no
-        answer".
+        Of this answer among all spans of up to `MAX_WORDS` words and "no answer".
     """
 
     text: str

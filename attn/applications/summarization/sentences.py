@@ -20,9 +20,8 @@ def sentences_of(text: str) -> list[str]:
 def lead(text: str, n_sentences: int = 1) -> str:
     """Return the first sentences of a text, the usual baseline of a summary.
 
-    In a newspaper this baseline is hard to beat, because the first sentence tells the most. In
-    the stories of the course the sentences are shuffled, so it is no better than a random
-    choice.
+    In a newspaper this baseline is hard to beat, because the first sentence tells the most. In the
+    stories of the course the sentences are shuffled, so it is no better than a random choice.
 
     Examples
     --------

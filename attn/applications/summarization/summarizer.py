@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypedDict
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -68,26 +68,8 @@ class SummaryAttention(NamedTuple):
     cross: NDArray[np.floating]
 
 
-class SummaryScores(TypedDict):
-    """What `Summarizer.evaluate` returns."""
-
-    exact_match: float
-    generate: dict[str, float]
-    extract: dict[str, float]
-    lead: dict[str, float]
-    n_stories: int
-
-
 class Summarizer(Application[Transformer]):
-    """Summarises stories.
-
-    Parameters
-    ----------
-    model : Transformer
-    tokenizer : WordTokenizer
-        The vocabulary of stories and headlines.
-    history : attn.training.History, optional
-        The losses of the training.
+    """Summarises stories with one vocabulary for stories and headlines.
 
     References
     ----------
@@ -126,17 +108,12 @@ class Summarizer(Application[Transformer]):
         examples : iterable of (text, headline)
         sizes : dict, optional
             Fields of `attn.transformer.TransformerConfig` that replace those of `SIZES`.
-        training : attn.training.TrainingConfig, optional
-
-        Returns
-        -------
-        Summarizer
 
         Raises
         ------
         ValueError
-            If there are no examples, a text has no words or is longer than the learned
-            positions, or an argument is not as above.
+            If there are no examples, a text has no words or is longer than the learned positions,
+            or an argument is wrong.
         """
         examples = _checked(examples)
         tokenizer = WordTokenizer.train(
@@ -162,16 +139,7 @@ class Summarizer(Application[Transformer]):
         return cls(model, tokenizer, history)
 
     def generate(self, text: str) -> str:
-        """Write a headline.
-
-        Parameters
-        ----------
-        text : str
-            The headline can only use words that occurred in training.
-
-        Returns
-        -------
-        str
+        """Write a headline, which can only use words that occurred in training.
 
         Raises
         ------
@@ -181,17 +149,7 @@ class Summarizer(Application[Transformer]):
         return self._generate([text])[0]
 
     def extract(self, text: str, n_sentences: int = 1) -> str:
-        """Pick the sentences whose words receive the most attention.
-
-        Parameters
-        ----------
-        text : str
-        n_sentences : int, default 1
-
-        Returns
-        -------
-        str
-            The sentences in the order of the text, or all of them if there are fewer.
+        """Pick the sentences whose words receive the most attention, in the order of the text.
 
         Raises
         ------
@@ -204,20 +162,11 @@ class Summarizer(Application[Transformer]):
         return " ".join(sentences[i] for i in sorted(best))
 
     def sentence_scores(self, text: str) -> tuple[list[str], NDArray[np.floating]]:
-        """Return how much attention each sentence receives.
+        """Return the sentences of a text, and how much attention each of them receives.
 
-        The score of a word is the mean weight that it receives in the encoder, over layers,
-        heads and queries. The score of a sentence is the mean over its words, because a sum
-        would prefer long sentences.
-
-        Parameters
-        ----------
-        text : str
-
-        Returns
-        -------
-        sentences : list of str
-        scores : array, shape (n_sentences,)
+        The score of a word is the mean weight that it receives in the encoder, over layers, heads
+        and queries. The score of a sentence is the mean over its words, because a sum would prefer
+        long sentences.
 
         Raises
         ------
@@ -226,8 +175,8 @@ class Summarizer(Application[Transformer]):
 
         References
         ----------
-        *Atención y el auge de los Transformers*, section 3.3.4, takes the tokens that receive
-        the most attention on average.
+        *Atención y el auge de los Transformers*, section 3.3.4, takes the tokens that receive the
+        most attention on average.
         """
         ids = self._encode(text)
         sentences = sentences_of(text)
@@ -240,40 +189,25 @@ class Summarizer(Application[Transformer]):
         return sentences, np.array([part.mean() for part in np.split(received, ends[:-1])])
 
     def attention(self, text: str) -> SummaryAttention:
-        """Return the attention weights with which a headline is written.
-
-        Parameters
-        ----------
-        text : str
-
-        Returns
-        -------
-        SummaryAttention
-
-        Raises
-        ------
-        ValueError
-            If `text` has no words.
-        """
+        """Return the attention weights with which `generate` writes, with its errors."""
         src = self._encode(text)
         tgt = write(self.model, [src], MAX_TOKENS)[0]
         story, headline = ([self.tokenizer.tokens[i] for i in ids] for ids in (src, tgt))
         return SummaryAttention(story, headline, *attention_of(self.model, src, tgt[:-1]))
 
-    def evaluate(self, examples: Iterable[tuple[str, str]], n_sentences: int = 1) -> SummaryScores:
+    def evaluate(self, examples: Iterable[tuple[str, str]], n_sentences: int = 1) -> dict[str, Any]:
         """Compare summaries with the right headlines, and with the first sentences.
 
         Parameters
         ----------
-        examples : iterable of (text, headline)
         n_sentences : int, default 1
             The number of sentences that `extract` and `lead` take.
 
         Returns
         -------
         dict
-            ``exact_match`` of what is generated; ``generate``, ``extract`` and ``lead``, each
-            the dict of `attn.metrics.rouge`; ``n_stories``.
+            ``exact_match`` of what is generated; ``generate``, ``extract`` and ``lead``, each the
+            dict of `attn.metrics.rouge`; ``n_stories``.
 
         Raises
         ------

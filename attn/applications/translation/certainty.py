@@ -23,14 +23,7 @@ _WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{M}\p{N}'’-]*")
 
 
 class Translation(NamedTuple):
-    """A translation, and how probable it is of each of its words that it is right.
-
-    Attributes
-    ----------
-    text : str
-    word_probabilities : list of float
-        One for each of `words`.
-    """
+    """A translation, and how probable it is of each of its `words` that it is right."""
 
     text: str
     word_probabilities: list[float]
@@ -63,17 +56,8 @@ def word_chances(
 ) -> list[NDArray[np.floating]]:
     """Return the probability that the model gave each word, when it wrote it after those before.
 
-    Parameters
-    ----------
-    translator : Translator
-    sources, written : sequence of list of int
-        What the encoder read and what the decoder wrote, alike long.
-
-    Returns
-    -------
-    list of array
-        For each text that was written, the product of the probabilities of the tokens of each of
-        its `words_of`.
+    `sources` is what the encoder read and `written` what the decoder wrote. The probability of a
+    word is the product of those of its tokens.
     """
     target, model = translator.target, translator.model
 

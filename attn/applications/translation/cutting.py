@@ -39,15 +39,10 @@ _FIRST_WORD = regex.compile(r"^[^\p{L}\p{N}]*([\p{L}\p{N}'’-]+)")
 
 
 class Piece(NamedTuple):
-    """A part of a text that a translator reads at once.
+    """A part of a text that a translator reads at once, and where it stands.
 
-    Attributes
-    ----------
-    text : str
-    after : str
-        What stands between it and the next piece: white space, or the mark of a clause too.
-    begins, ends : bool
-        Whether it has the first and the last word of its sentence.
+    `after` is what stands between it and the next piece: white space, or the mark of a clause too.
+    `begins` and `ends` say whether it has the first and the last word of its sentence.
     """
 
     text: str
@@ -57,23 +52,17 @@ class Piece(NamedTuple):
 
 
 def cut(text: str, fits: Callable[[str], bool]) -> list[Piece]:
-    r"""Cut a text at its line breaks and at the ends of its sentences, and a long sentence into pieces that fit.
+    r"""Cut a text at line breaks and ends of sentences, and a long sentence into pieces that fit.
 
     A sentence that is too long is cut after as much as fits up to a semicolon, a colon or a dash,
     else a comma or a conjunction, else a word. Sentences are parted even where two would fit, since
-    a model that learnt from single sentences loses its way in the second.
+    a model that learnt from single sentences loses its way in the second. The texts of the pieces
+    and what stands after them, in this order, are the text without the white space around it.
 
     Parameters
     ----------
-    text : str
-        White space around it does not count.
     fits : callable, (str) -> bool
         Whether a part is short enough.
-
-    Returns
-    -------
-    list of Piece
-        Their texts and what stands after them, in this order, are the text.
 
     Raises
     ------

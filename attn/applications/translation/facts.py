@@ -1,13 +1,14 @@
 """What a translator has learned, measured: alignments, references, meanings, agreement, heads.
 
-Each function takes a translator and annotated pairs of the grammar. The decoder reads the
-right words so far (teacher forcing), so that one mistake does not cause the next.
+Each function takes a translator and annotated pairs of the grammar, and refuses pairs of which none
+has what it measures. The decoder reads the right words so far (teacher forcing), so that one
+mistake does not cause the next.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence, Sized
 from contextlib import contextmanager
-from typing import Any, TypedDict, cast
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -45,8 +46,6 @@ def alignment_errors(
 
     Parameters
     ----------
-    translator : Translator
-    pairs : sequence of attn.corpus.Pair
     learn_from : sequence of attn.corpus.Pair, optional
         The pairs from which IBM model 1 learns; by default `pairs`, which are usually too few.
     rate : callable, default attn.metrics.alignment_error_rate
@@ -55,14 +54,10 @@ def alignment_errors(
     Returns
     -------
     dict
-        Error rates, from 0 to 1: ``heads``, an array of shape (n_layers, n_heads); ``layers``,
-        of the mean over the heads of each; ``average``, of the mean over all; and those of
-        three alignments without a network, ``diagonal``, ``uniform`` (at random) and
-        ``ibm_model_1``. Each is what `rate` returns.
-
-    References
-    ----------
-    Och and Ney (2003) for the rate.
+        Error rates, from 0 to 1: ``heads``, an array of shape (n_layers, n_heads); ``layers``, of
+        the mean over the heads of each; ``average``, of the mean over all; and those of three
+        alignments without a network, ``diagonal``, ``uniform`` (at random) and ``ibm_model_1``.
+        Each is what `rate` returns.
     """
     pairs = checked_pairs(pairs)
     if learn_from is not None:
@@ -97,48 +92,23 @@ def alignment_errors(
     }
 
 
-class CoreferenceFacts(TypedDict):
-    """What `coreference` returns."""
-
-    weight: NDArray[np.floating]
-    points: NDArray[np.floating]
-    word_points: NDArray[np.floating]
-    chance: float
-    right: float
-    n: int
-
-
-def coreference(translator: Translator, pairs: Sequence[Pair]) -> CoreferenceFacts:
+def coreference(translator: Translator, pairs: Sequence[Pair]) -> dict[str, Any]:
     """Measure how much each head attends to the noun that a pronoun stands for.
 
-    Two queries may need that noun: the pronoun in the encoder, and in the cross-attention the
-    word whose form depends on it, such as the adjective in "it was tired".
-
-    Parameters
-    ----------
-    translator : Translator
-    pairs : sequence of attn.corpus.Pair
-        Pairs without a pronoun are skipped.
+    Two queries may need that noun: the pronoun in the encoder, and in the cross-attention the word
+    whose form depends on it, such as the adjective in "it was tired". Pairs without a pronoun are
+    skipped.
 
     Returns
     -------
     dict
-        ``weight``, an array of shape (n_layers, n_heads): the mean weight of the pronoun on
-        its antecedents; ``points``, of the same shape: how often an antecedent has the largest
-        weight of the row; ``word_points``, as ``points``, for the word that depends on the
-        antecedent; ``chance``, the mean weight if all weights were equal; ``right``, how often
-        that word is predicted right; ``n``, the number of cases.
-
-    Raises
-    ------
-    ValueError
-        If no pair has a pronoun.
+        ``weight``, an array of shape (n_layers, n_heads): the mean weight of the pronoun on its
+        antecedents; ``points``, of the same shape: how often an antecedent has the largest weight
+        of the row; ``word_points``, as ``points``, for the word that depends on the antecedent;
+        ``chance``, the mean weight if all weights were equal; ``right``, how often that word is
+        predicted right; ``n``, the number of cases.
     """
-    weight: list[NDArray[np.floating]] = []
-    points: list[NDArray[np.bool_]] = []
-    word_points: list[NDArray[np.bool_]] = []
-    chance: list[float] = []
-    right: list[bool] = []
+    cases = []
     for pair in checked_pairs(pairs):
         if not pair.coreferences:
             continue
@@ -148,20 +118,19 @@ def coreference(translator: Translator, pairs: Sequence[Pair]) -> CoreferenceFac
             antecedents = list(reference.antecedents)
             rows = attention.encoder[..., reference.pronoun, :]
             of_word = attention.cross[..., reference.decides, :]
-            weight.append(rows[..., antecedents].sum(axis=-1))
-            points.append(np.isin(rows.argmax(axis=-1), antecedents))
-            word_points.append(np.isin(of_word.argmax(axis=-1), antecedents))
-            chance.append(len(antecedents) / rows.shape[-1])
-            right.append(bool(predicted[reference.decides]))
-    _refuse_none(right, "a pronoun")
-    return {
-        "weight": np.mean(weight, axis=0),
-        "points": np.mean(points, axis=0),
-        "word_points": np.mean(word_points, axis=0),
-        "chance": float(np.mean(chance)),
-        "right": float(np.mean(right)),
-        "n": len(right),
+            case = {
+                "weight": rows[..., antecedents].sum(axis=-1),
+                "points": np.isin(rows.argmax(axis=-1), antecedents),
+                "word_points": np.isin(of_word.argmax(axis=-1), antecedents),
+                "chance": len(antecedents) / rows.shape[-1],
+                "right": predicted[reference.decides],
+            }
+            cases.append(case)
+    _refuse_none(cases, "a pronoun")
+    means: dict[str, Any] = {
+        name: np.mean([case[name] for case in cases], axis=0) for name in cases[0]
     }
+    return means | {name: float(means[name]) for name in ("chance", "right")} | {"n": len(cases)}
 
 
 def polysemy(
@@ -169,21 +138,8 @@ def polysemy(
 ) -> dict[tuple[str, str], tuple[float, int]]:
     """Measure how often a word with several meanings is translated by the right one.
 
-    Parameters
-    ----------
-    translator : Translator
-    pairs : sequence of attn.corpus.Pair
-
-    Returns
-    -------
-    dict of (str, str) to (float, int)
-        For each word and meaning, the fraction that is right and the number of cases. A case
-        is right if every target token with a sure link to the word is predicted.
-
-    Raises
-    ------
-    ValueError
-        If no pair has such a word.
+    Returns, for each word and meaning, the fraction that is right and the number of cases. A case
+    is right if every target token with a sure link to the word is predicted.
     """
     found: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for pair in checked_pairs(pairs):
@@ -192,27 +148,13 @@ def polysemy(
             for known in pair.polysemes:
                 places = [j for i, j in pair.sure if i == known.position]
                 found[known.word, known.sense].append(bool(predicted[places].all()))
-    _refuse_none(found, "a word of several meanings")
-    return {key: (float(np.mean(right)), len(right)) for key, right in sorted(found.items())}
+    return _fractions(found, "a word of several meanings")
 
 
 def agreement(translator: Translator, pairs: Sequence[Pair]) -> dict[int, tuple[float, int]]:
-    """Measure how often a word agrees with another, by the distance between them.
+    """Measure how often a word agrees with another, by the distance between them in target tokens.
 
-    Parameters
-    ----------
-    translator : Translator
-    pairs : sequence of attn.corpus.Pair
-
-    Returns
-    -------
-    dict of int to (float, int)
-        For each distance in target tokens, the fraction that is right and the number of cases.
-
-    Raises
-    ------
-    ValueError
-        If no pair has a word that agrees.
+    Returns, for each distance, the fraction that is right and the number of cases.
     """
     found: dict[int, list[bool]] = defaultdict(list)
     for pair in checked_pairs(pairs):
@@ -220,8 +162,7 @@ def agreement(translator: Translator, pairs: Sequence[Pair]) -> dict[int, tuple[
             predicted = predictions(translator, pair)
             for agreeing in pair.agreements:
                 found[agreeing.distance].append(bool(predicted[agreeing.position]))
-    _refuse_none(found, "a word that agrees")
-    return {distance: (float(np.mean(r)), len(r)) for distance, r in sorted(found.items())}
+    return _fractions(found, "a word that agrees")
 
 
 def ablation(
@@ -230,12 +171,6 @@ def ablation(
     measure: Callable[[Translator, Sequence[Pair]], float],
 ) -> dict[str, NDArray[np.float64]]:
     """Return a measure of the translator with each head cut, one at a time.
-
-    Parameters
-    ----------
-    translator : Translator
-    pairs : sequence of attn.corpus.Pair
-    measure : callable, (translator, pairs) -> float
 
     Returns
     -------
@@ -258,14 +193,7 @@ def ablation(
 
 @contextmanager
 def without_head(model: Transformer, stack: str, layer: int, head: int) -> Iterator[None]:
-    """Cut a head within a ``with`` block: its output is replaced by zeros.
-
-    Parameters
-    ----------
-    model : Transformer
-    stack : {"encoder", "decoder", "cross"}
-    layer, head : int
-    """
+    """Cut a head of one of `STACKS` within a ``with`` block: its output is replaced by zeros."""
     weight = _attention(model, stack)[layer].out_proj.weight
     kept = weight.detach().clone()
     d_v = weight.shape[1] // model.config.n_heads
@@ -279,17 +207,10 @@ def without_head(model: Transformer, stack: str, layer: int, head: int) -> Itera
 
 
 def make_uniform(model: Transformer, stacks: Sequence[str] = STACKS) -> None:
-    """Make all attention weights of a query equal, for good.
+    """Make all attention weights of a query equal, for good, in some of `STACKS`.
 
-    The query projections become zero and are not trained, so every score is zero and attention
-    is the mean of the allowed values. This is a control that shows what the weights
-    contribute.
-
-    Parameters
-    ----------
-    model : Transformer
-    stacks : sequence of {"encoder", "decoder", "cross"}
-        The self-attention of the encoder, that of the decoder, and the cross-attention.
+    The query projections become zero and are not trained, so every score is zero and attention is
+    the mean of the allowed values. This is a control that shows what the weights contribute.
 
     Examples
     --------
@@ -317,16 +238,15 @@ def _attention(model: Transformer, stack: str) -> list[MultiHeadAttention]:
 
 @torch.no_grad()
 def predictions(translator: Translator, pair: Pair) -> NDArray[np.bool_]:
-    """Return for each token of the translation whether the model predicts it.
-
-    Returns
-    -------
-    array of bool, shape (tgt_len + 1,)
-        The last entry is that of ``<eos>``.
-    """
+    """Return whether the model predicts each token of the translation, and ``<eos>``."""
     src, lengths, tgt = placed(translator.model, *collate(translator._examples([pair])))
     logits, targets = predict(translator.model, (src, lengths, tgt))
     return (logits.argmax(dim=-1) == targets)[0].cpu().numpy()
+
+
+def _fractions(found: dict[Any, list[bool]], what: str) -> dict[Any, tuple[float, int]]:
+    _refuse_none(found, what)
+    return {key: (float(np.mean(right)), len(right)) for key, right in sorted(found.items())}
 
 
 def _refuse_none(found: Sized, what: str) -> None:

@@ -46,7 +46,6 @@ def translate_lines(
 
     Parameters
     ----------
-    translator : Translator
     lines : iterable of str or Line
         White space around a line does not count. A line may be empty or, as in
         `Translator.translate`, too long to be read at once. A `Line` with a problem, from

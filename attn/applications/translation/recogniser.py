@@ -31,18 +31,14 @@ _WORD = regex.compile(r"\p{L}[\p{L}\p{M}]*(?:['’]\p{L}+)*")
 
 
 def language_of(text: str, expected: str = "en") -> str:
-    """Return the language that a text seems to be in.
+    """Return the language that a text seems to be in, "" if it seems to be in neither.
+
+    Neither are letters at random, another script, and emoji alone.
 
     Parameters
     ----------
-    text : str
     expected : {"en", "es"}, default "en"
         What a text is taken for as long as nothing in it says otherwise, as *No* or *3,500*.
-
-    Returns
-    -------
-    {"en", "es", ""}
-        Nothing for what seems to be neither: letters at random, another script, emoji alone.
 
     Raises
     ------

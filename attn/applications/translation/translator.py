@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypedDict, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import torch
@@ -49,38 +49,19 @@ class TranslationAttention(NamedTuple):
     cross: NDArray[np.floating]
 
 
-class TranslationScores(TypedDict):
-    """What `Translator.evaluate` returns."""
-
-    exact_match: float
-    token_accuracy: float
-    bleu: float
-    bleu_signature: str
-    chrf: float
-    chrf_signature: str
-    n_pairs: int
-
-
 class Translator(Application[Transformer]):
-    """Translates sentences.
+    """Translates sentences with the Transformer of Vaswani et al. (2017).
 
     Parameters
     ----------
-    model : Transformer
     source, target : Tokenizer
         The vocabularies of the two languages; the same object if the vocabulary is joint.
     max_len : int
         The most source tokens that it reads at once, which is the longest source in training.
-    history : attn.training.History, optional
-        The losses of the training.
     punctuated : bool, default False
         Whether to add a missing capital letter and a missing final punctuation mark.
     source_language : {"en", "es"}, default "en"
         Whether it translates from English into Spanish, or from Spanish into English.
-
-    References
-    ----------
-    Vaswani et al. (2017).
     """
 
     _format, _model_class = "attn translator 1", Transformer
@@ -131,8 +112,8 @@ class Translator(Application[Transformer]):
         vocab_size : int, optional
             The most tokens of each language. By default all words, or 2,000 byte pairs.
         joint_vocabulary : bool, default False
-            Whether both languages have one vocabulary. Then, if ``tie_embeddings`` of the
-            model is True, one embedding serves source, target and output layer.
+            Whether both languages have one vocabulary. Then, if ``tie_embeddings`` of the model is
+            True, one embedding serves source, target and output layer.
         sizes : dict, optional
             Fields of `attn.transformer.TransformerConfig` that replace those of `SIZES`.
         training, validation, checkpoint, report
@@ -143,15 +124,11 @@ class Translator(Application[Transformer]):
             The language of the sources. The pairs of the corpora are from English:
             `attn.corpus.Pair.turned` gives them in the other direction.
 
-        Returns
-        -------
-        Translator
-
         Raises
         ------
         ValueError
             If there are no pairs, one is longer than the learned positions, or an argument is
-            not as above.
+            wrong.
         """
         check_choice("source_language", source_language, LANGUAGES)
         pairs = vocabularies.checked_pairs(pairs)
@@ -193,31 +170,25 @@ class Translator(Application[Transformer]):
         )
 
     def translate(self, text: Text, *, beam_width: int = 1, length_penalty: float = 0.0) -> Text:
-        """Translate a text, or several at once.
+        """Translate a text, or each text of a list.
 
         Line breaks stay where they are. Sentences are translated one by one, and one that is longer
         than any source in training in pieces: `attn.applications.translation.cutting` says which.
 
         Parameters
         ----------
-        text : str or list of str
         beam_width : int, default 1
-            The number of hypotheses that `attn.decoding.beam_search` keeps; 1 is greedy
-            search.
+            The number of hypotheses that `attn.decoding.beam_search` keeps; 1 is greedy search.
         length_penalty : float, default 0.0
             How strongly beam search favours longer hypotheses.
-
-        Returns
-        -------
-        str or list of str
 
         Raises
         ------
         UnknownWordError
             If the vocabulary lacks a word: a ``ValueError`` that says which.
         ValueError
-            If a text is empty, has the character NUL or a word that is longer than any source
-            in training, or an option is out of range.
+            If a text is empty, has the character NUL or a word that is longer than any source in
+            training, or an option is out of range.
         """
         cuts = [self.pieces(one) for one in (text if isinstance(text, list) else [text])]
         sources = [self.source_ids(piece.text) for pieces in cuts for piece in pieces]
@@ -231,27 +202,12 @@ class Translator(Application[Transformer]):
     def translation(
         self, text: str, *, beam_width: int = 1, length_penalty: float = 0.0
     ) -> certainty.Translation:
-        """Translate a text, and tell how probably each word is right.
+        """Translate a text as `translate` does, and tell how probably each word is right.
 
-        Those probabilities come from the model's own chances of what it writes. For the
-        translators of real sentences that come with the course they are calibrated: of the words
-        with a probability of about .7, seven of ten are in the translation that a person made.
-        Those of other translators are as the model has them, which is often too sure.
-
-        Parameters
-        ----------
-        text : str
-        beam_width, length_penalty
-            As in `translate`.
-
-        Returns
-        -------
-        attn.applications.translation.Translation
-
-        Raises
-        ------
-        ValueError
-            As in `translate`.
+        Those probabilities come from the model's own chances of what it writes. For the translators
+        of real sentences that come with the course they are calibrated: of the words with a
+        probability of about .7, seven of ten are in the translation that a person made. Those of
+        other translators are as the model has them, which is often too sure.
 
         Examples
         --------
@@ -279,15 +235,7 @@ class Translator(Application[Transformer]):
         return found
 
     def pieces(self, text: str) -> list[Piece]:
-        """Cut a text into the pieces that `translate` translates.
-
-        Raises
-        ------
-        UnknownWordError
-            If the vocabulary lacks a word.
-        ValueError
-            If it is no text, or has the character NUL or a word that is too long.
-        """
+        """Cut a text into the pieces that `translate` translates, with its errors."""
         most = _sequences.most_tokens(self.model.config)
         limit = self.max_len if most is None else min(self.max_len, most)
         pieces = cut(
@@ -304,13 +252,8 @@ class Translator(Application[Transformer]):
 
         Parameters
         ----------
-        text : str
         translation : str, optional
             The tokens that the decoder reads; by default its own translation.
-
-        Returns
-        -------
-        TranslationAttention
 
         Raises
         ------
@@ -333,21 +276,20 @@ class Translator(Application[Transformer]):
 
     def evaluate(
         self, pairs: Iterable[Pair], *, beam_width: int = 1, length_penalty: float = 0.0
-    ) -> TranslationScores:
+    ) -> dict[str, Any]:
         """Compare translations with the right ones.
 
         Parameters
         ----------
-        pairs : iterable of attn.corpus.Pair
         beam_width, length_penalty
             As in `translate`.
 
         Returns
         -------
         dict
-            ``exact_match`` and ``token_accuracy``, from 0 to 1 (the latter given the right
-            tokens before); ``bleu`` and ``chrf``, from 0 to 100, and the ``..._signature`` of
-            either; ``n_pairs``. Sources may be longer than for `translate`.
+            ``exact_match`` and ``token_accuracy``, from 0 to 1 (the latter given the right tokens
+            before); ``bleu`` and ``chrf``, from 0 to 100, and the ``..._signature`` of either;
+            ``n_pairs``. Sources may be longer than for `translate`.
 
         Raises
         ------
@@ -411,18 +353,11 @@ class Translator(Application[Transformer]):
             The training data: real sentences, or those of a grammar.
         source_language : {"en", "es"}, default "en"
             The language that it reads. The translator of the grammar reads English alone.
-        device : str or torch.device, default "cpu"
-            As in `to`.
-
-        Returns
-        -------
-        Translator
 
         Raises
         ------
         ValueError
-            If an argument is not as above, or no translator of that direction comes with the
-            course.
+            If an argument is wrong, or no translator of that direction comes with the course.
 
         Examples
         --------
@@ -443,10 +378,7 @@ class Translator(Application[Transformer]):
     def source_ids(self, text: str) -> Ids:
         """Return the ids that the encoder reads at once.
 
-        Raises
-        ------
-        ValueError
-            As in `translate`, and if there are more than the model can read at once.
+        Errors are those of `translate`, and more ids than the model can read at once are refused.
         """
         ids = self.source.encode(self._as_read(vocabularies.checked("text", text, self.source)))
         if len(ids) > self.max_len:

@@ -80,17 +80,7 @@ class VisualAttention(NamedTuple):
 
 
 class VisualQuestionAnswerer(Application[VisualQuestionModel]):
-    """Answers questions about small images.
-
-    Parameters
-    ----------
-    model : VisualQuestionModel
-    tokenizer : WordTokenizer
-        The words of the questions.
-    answers : list of str
-        All possible answers.
-    history : attn.training.History, optional
-        The losses of the training.
+    """Answers questions about small images; `answers` are all that are possible.
 
     References
     ----------
@@ -124,21 +114,15 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         Parameters
         ----------
         examples : iterable of Example
-            Such as those of `attn_course.images.make_examples`, 20,000 for the default
-            `training`.
+            Such as those of `attn_course.images.make_examples`, 20,000 for the default `training`.
         sizes : dict, optional
-            Fields of `attn.transformer.TransformerConfig` that replace the small defaults.
-        training : attn.training.TrainingConfig, optional
-
-        Returns
-        -------
-        VisualQuestionAnswerer
+            Fields of `attn.transformer.TransformerConfig` that replace those of `SIZES`.
 
         Raises
         ------
         ValueError
-            If there are no examples, a question is empty or longer than the positions that can
-            be learned, or an argument is not as above.
+            If there are no examples, a question is empty or longer than the positions that can be
+            learned, or an argument is wrong.
         """
         examples = _checked(examples)
         tokenizer = WordTokenizer.train(example.question for example in examples)
@@ -167,11 +151,6 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         Parameters
         ----------
         image : array of uint8, shape (48, 48, 3)
-        question : str
-
-        Returns
-        -------
-        Answer
 
         Raises
         ------
@@ -185,22 +164,7 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         return Answer(self.answers[int(best)], probability.item())
 
     def attention(self, image: NDArray[np.uint8], question: str) -> VisualAttention:
-        """Return the cross-attention weights with which a question is answered.
-
-        Parameters
-        ----------
-        image, question
-            As in `answer`.
-
-        Returns
-        -------
-        VisualAttention
-
-        Raises
-        ------
-        ValueError
-            As `answer` does.
-        """
+        """Return the cross-attention weights with which `answer` answers, with its errors."""
         with torch.no_grad():
             _, (_, cross) = self.model(*self._inputs(image, question), need_weights=True)
         tokens = [self.tokenizer.tokens[i] for i in self.tokenizer.encode(question, sos=True)]
@@ -214,23 +178,22 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
 
         Parameters
         ----------
-        examples : iterable of Example
+        examples : iterable of MarkedExample
             Examples with a ``kind`` and the patches ``asked`` about.
 
         Returns
         -------
         dict of str to float
-            ``accuracy``, and the accuracy of each kind of question under its name. For
-            questions about something in the image, from the cross-attention of ``<sos>``
-            averaged over layers and heads: ``mass``, the share of the weight on the patches
-            that are asked about; ``argmax``, how often the largest weight is there;
-            ``chance``, the value of both for uniform weights.
+            ``accuracy``, and the accuracy of each kind of question under its name. For questions
+            about something in the image, from the cross-attention of ``<sos>`` averaged over layers
+            and heads: ``mass``, the share of the weight on the patches that are asked about;
+            ``argmax``, how often the largest weight is there; ``chance``, the value of both for
+            uniform weights.
 
         Raises
         ------
         ValueError
-            If there are no examples, or one is not as above or has a word that was not in
-            training.
+            If there are no examples, or one is not as above or has a word that was not in training.
         """
         examples = _checked(examples, "kind", "asked")
         is_right: list[bool] = []
@@ -277,15 +240,6 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         """Read the answerer that comes with the course, which knows both languages.
 
         ``python -m experiments.applications visual_question`` trains it.
-
-        Parameters
-        ----------
-        device : str or torch.device, default "cpu"
-            As in `to`.
-
-        Returns
-        -------
-        VisualQuestionAnswerer
 
         Examples
         --------
