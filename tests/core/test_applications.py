@@ -55,7 +55,7 @@ def fit(name, **options):
         examples = [("A storm hit Lima.", "Storm hits Lima"), ("Schools closed.", "Schools close")]
         return summarization.Summarizer.fit(examples, **options)
     image = np.zeros((48, 48, 3), np.uint8)
-    examples = [Seen(image, "Is there a ball?", answer) for answer in ("no", "yes")]
+    examples = [Seen(image, "Is there a ball?", answer) for answer in ("no", "no", "yes")]
     return visual_question.VisualQuestionAnswerer.fit(examples, **options)
 
 
@@ -402,7 +402,7 @@ def test_training_is_told_how_long_an_example_is(name, lengths, monkeypatch):
 
 
 def test_a_question_about_an_image_begins_with_sos(monkeypatch):
-    [(image, ids, answer), _], _ = told_to_train(monkeypatch, fit, "visual_question")
+    [(image, ids, answer), *_], _ = told_to_train(monkeypatch, fit, "visual_question")
     assert image.shape == (48, 48, 3) and answer == 0
     assert len(ids) == 6 and ids[0] == WordTokenizer.sos_id
 
