@@ -7,11 +7,13 @@ course = $(if $(COURSE),"$$COURSE",$(error Say where the course is: make $(1) CO
 sets = $(if $(SETS),"$$SETS",$(error Say where your sets are: make $(1) SETS=../my-sets))
 # The set that was asked for, and not the one that stands here.
 named = $(if $(filter command line,$(origin SET)),$(SET))
-# The laboratories, and what trains: `make test-notebooks` runs their code in the Spanish edition, on
-# every change, and `make test-laboratories` in the English one, each week; a test compares the two. Of
-# L06 and L10 it cannot, since each edition asks models of its own language there.
-LONG := $(filter-out %/L06_masking.ipynb %/L10_applications.ipynb,$(wildcard notebooks/en/L*.ipynb)) \
-  notebooks/en/11_landscape.ipynb notebooks/en/A3_text_applications.ipynb
+# The laboratories, and what takes more than ten seconds: `make test-notebooks` runs their code in the
+# Spanish edition, on every change, and `make test-laboratories` in the English one, each week; a test
+# compares the two. Of L06 and L10 it cannot, since each edition asks models of its own language there:
+# `make test-notebooks` runs both editions of these.
+IN_BOTH := notebooks/en/L06_masking.ipynb notebooks/en/L10_applications.ipynb
+LONG := $(filter-out $(IN_BOTH),$(wildcard notebooks/en/L*.ipynb)) \
+  $(addprefix notebooks/en/,08_training.ipynb 11_landscape.ipynb 12_language_model.ipynb A2_documents.ipynb A3_text_applications.ipynb)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1
 
@@ -125,7 +127,7 @@ lint: .venv/full.stamp ## Check style, imports, hints, types and workflows
 .PHONY: test
 test: .venv/full.stamp book models ## Run the tests of package, notebooks and site; the last lines say what is left out
 	@$(BIN)/python -m tests.machine browser sandbox
-	@$(BIN)/python -m pytest --nbval -n 2 --dist loadfile --no-loadscope-reorder $(LONG:%=--ignore=%)
+	@$(BIN)/python -m pytest --nbval -n 2 --dist loadfile --no-loadscope-reorder $(patsubst %,--ignore=%,$(LONG) $(IN_BOTH))
 
 .PHONY: test-fast
 test-fast: .venv/full.stamp ## Run the quick tests of package and sources (a minute)
@@ -169,11 +171,12 @@ book-newest: ## Build the site with the newest Sphinx and MyST-NB, without Jupyt
 	@build/$@/bin/python book/build.py --sphinx-alone
 
 .PHONY: test-notebooks
-test-notebooks: .venv/full.stamp ## Run the Spanish notebooks as another processor would (minutes)
+test-notebooks: .venv/full.stamp models ## Run the Spanish notebooks as another processor would, and two English ones (minutes)
 	@$(BIN)/python tests/other_processor.py $(BIN)/python -m pytest --nbval notebooks/es -n 2 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest --nbval $(IN_BOTH) -n 2 --dist loadfile
 
 .PHONY: test-laboratories
-test-laboratories: .venv/full.stamp models ## Run the English laboratories, which make test leaves out (minutes)
+test-laboratories: .venv/full.stamp models ## Run the long English notebooks, which make test leaves out (minutes)
 	@$(BIN)/python -m pytest --nbval $(LONG) -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-grader

@@ -1,6 +1,6 @@
 """The chapters: one source, two editions that agree, outputs that are really there.
 
-Running the notebooks and comparing every output is nbval's part: of the English stories in
+Running the notebooks and comparing every output is nbval's part: of most English stories in
 `make test`, of the whole Spanish edition, as another processor would, in `make test-notebooks`. Here
 the outputs of the two are compared.
 """
