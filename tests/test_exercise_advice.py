@@ -26,6 +26,7 @@ import attn_course
 from attn_course.exercises.catalogue import load, modules
 from attn_course.exercises.check import record_of_chapter, verdict
 from attn_course.exercises.compare import close, run, same_kind
+from tests.attempts import attempts_of
 
 EVERY = 5  # of the attempts that receive a hint the test of each day follows it in so many
 
@@ -433,8 +434,7 @@ WRITTEN = {
 
 def attempts_at(exercise_id):
     """Yield the attempts at an exercise: those of students, and its known mistakes."""
-    written = vars(WRITTEN.get(exercise_id, object))
-    yield from ((name, f) for name, f in written.items() if callable(f) and name[0] != "_")
+    yield from attempts_of(WRITTEN.get(exercise_id, object))
     for known in load(exercise_id).misconceptions:
         yield from ((f"{known.id}, function {i}", f) for i, f in enumerate(known.functions))
 
@@ -594,6 +594,8 @@ UNNAMED = {
 
 @pytest.mark.parametrize("exercise_id", WRITTEN)
 def test_what_is_wrong_is_refused_and_named(exercise_id):
+    names = [name for name, _ in attempts_of(WRITTEN[exercise_id])]
+    assert len(names) == len(set(names))
     results = {n: told for n, (_, told) in judged(exercise_id).items() if ", function " not in n}
     right = {name for name in results if name.startswith("right")}
     assert {name for name, result in results.items() if result.status == "passed"} == right

@@ -27,40 +27,30 @@ class attention_pooling:
         weights = np.exp(scores - log_total[..., None])
         return (weights[..., None] * value).sum(-2), weights
 
-    def no_maximum(query, key, value):
-        weights = np.exp(key @ query)
-        weights = weights / weights.sum(-1, keepdims=True)
-        return (weights[..., None] * value).sum(-2), weights
-
-    def divides_by_root(query, key, value):
-        scores = key @ query / np.sqrt(len(query))
-        weights = np.exp(scores - scores.max(-1, keepdims=True))
-        weights = weights / weights.sum(-1, keepdims=True)
-        return (weights[..., None] * value).sum(-2), weights
-
-    def swapped(query, key, value):
+    def right_plain(query, key, value):
         scores = key @ query
         weights = np.exp(scores - scores.max(-1, keepdims=True))
         weights = weights / weights.sum(-1, keepdims=True)
-        return weights, (weights[..., None] * value).sum(-2)
-
-    def only_output(query, key, value):
-        scores = key @ query
-        weights = np.exp(scores - scores.max(-1, keepdims=True))
-        weights = weights / weights.sum(-1, keepdims=True)
-        return (weights[..., None] * value).sum(-2)
-
-    def total_of_everything(query, key, value):
-        scores = key @ query
-        weights = np.exp(scores - scores.max())
-        weights = weights / weights.sum()
         return (weights[..., None] * value).sum(-2), weights
 
-    def maximum_of_everything(query, key, value):
-        scores = key @ query
-        weights = np.exp(scores - scores.max())
-        weights = weights / weights.sum(-1, keepdims=True)
-        return (weights[..., None] * value).sum(-2), weights
+    right_plain.slips = r"""
+    maximum_of_everything: scores.max(-1, keepdims=True) ==> scores.max()
+    no_maximum: scores = key @ query\n    weights = np.exp(scores - scores.max(-1, keepdims=True)) ==> weights = np.exp(key @ query)
+    total_of_everything: -1, keepdims=True ==>
+    no_keepdims: , keepdims=True ==>
+    sums_the_components: -2 ==> -1
+    hard_choice: np.exp(scores - scores.max(-1, keepdims=True)) ==> (scores == scores.max(-1, keepdims=True)).astype(float)
+    scores_in_proportion: np.exp(scores - scores.max(-1, keepdims=True))\n    weights = weights / weights ==> scores / scores
+    divides_by_root: key @ query ==> key @ query / np.sqrt(len(query))
+    swapped: (weights[..., None] * value).sum(-2), weights ==> weights, (weights[..., None] * value).sum(-2)
+    only_output: (weights[..., None] * value).sum(-2), weights ==> (weights[..., None] * value).sum(-2)
+    product_without_batch: (weights[..., None] * value).sum(-2) ==> weights @ value
+    not_divided: \n    weights = weights / weights.sum(-1, keepdims=True) ==>
+    scores_for_weights: (weights[..., None] * value).sum(-2), weights ==> (weights[..., None] * value).sum(-2), scores
+    weights_the_keys: weights[..., None] * value ==> weights[..., None] * key
+    cosine_scores: key @ query ==> key @ query / (np.linalg.norm(key, axis=-1) * np.linalg.norm(query))
+    softmax_over_components: key @ query ==> key * query && weights[..., None] ==> weights
+    """
 
     def transposes_keys_for_one_sentence(query, key, value):
         scores = query @ key.T
@@ -68,63 +58,11 @@ class attention_pooling:
         weights = weights / weights.sum()
         return weights @ value, weights
 
-    def product_without_batch(query, key, value):
-        scores = key @ query
-        weights = np.exp(scores - scores.max(-1, keepdims=True))
-        weights = weights / weights.sum(-1, keepdims=True)
-        return weights @ value, weights
-
-    def no_keepdims(query, key, value):
-        scores = key @ query
-        weights = np.exp(scores - scores.max(-1))
-        weights = weights / weights.sum(-1)
-        return (weights[..., None] * value).sum(-2), weights
-
     def mean_of_values(query, key, value):
         scores = key @ query
         weights = np.exp(scores - scores.max(-1, keepdims=True))
         weights = weights / weights.sum(-1, keepdims=True)
         return (weights[..., None] * value).mean(-2), weights
-
-    def sums_the_components(query, key, value):
-        scores = key @ query
-        weights = np.exp(scores - scores.max(-1, keepdims=True))
-        weights = weights / weights.sum(-1, keepdims=True)
-        return (weights[..., None] * value).sum(-1), weights
-
-    def not_divided(query, key, value):
-        scores = key @ query
-        weights = np.exp(scores - scores.max(-1, keepdims=True))
-        return (weights[..., None] * value).sum(-2), weights
-
-    def scores_for_weights(query, key, value):
-        scores = key @ query
-        weights = np.exp(scores - scores.max(-1, keepdims=True))
-        weights = weights / weights.sum(-1, keepdims=True)
-        return (weights[..., None] * value).sum(-2), scores
-
-    def weights_the_keys(query, key, value):
-        scores = key @ query
-        weights = np.exp(scores - scores.max(-1, keepdims=True))
-        weights = weights / weights.sum(-1, keepdims=True)
-        return (weights[..., None] * key).sum(-2), weights
-
-    def hard_choice(query, key, value):
-        scores = key @ query
-        weights = (scores == scores.max(-1, keepdims=True)).astype(float)
-        weights = weights / weights.sum(-1, keepdims=True)
-        return (weights[..., None] * value).sum(-2), weights
-
-    def scores_in_proportion(query, key, value):
-        scores = key @ query
-        weights = scores / scores.sum(-1, keepdims=True)
-        return (weights[..., None] * value).sum(-2), weights
-
-    def cosine_scores(query, key, value):
-        scores = key @ query / (np.linalg.norm(key, axis=-1) * np.linalg.norm(query))
-        weights = np.exp(scores - scores.max(-1, keepdims=True))
-        weights = weights / weights.sum(-1, keepdims=True)
-        return (weights[..., None] * value).sum(-2), weights
 
     def first_axis(query, key, value):
         scores = key @ query
@@ -147,12 +85,6 @@ class attention_pooling:
         weights = weights / weights.sum(-2, keepdims=True)
         return (weights * value).sum(-2), weights
 
-    def softmax_over_components(query, key, value):
-        scores = key * query
-        weights = np.exp(scores - scores.max(-1, keepdims=True))
-        weights = weights / weights.sum(-1, keepdims=True)
-        return (weights * value).sum(-2), weights
-
 
 class read_alignment:
     def right_compare(weights):
@@ -168,18 +100,6 @@ class read_alignment:
             links[i, list(flat[i]).index(max(flat[i]))] = True
         return links
 
-    def keeps_the_last_row(weights):
-        mean = weights.mean((0, 1))
-        return mean.argmax(-1)[:, None] == np.arange(mean.shape[-1])
-
-    def drops_the_first_row(weights):
-        mean = weights.mean((0, 1))[1:]
-        return mean.argmax(-1)[:, None] == np.arange(mean.shape[-1])
-
-    def every_tie(weights):
-        mean = weights.mean((0, 1))[:-1]
-        return mean == mean.max(-1, keepdims=True)
-
     def last_tie(weights):
         mean = weights.mean((0, 1))[:-1]
         n = mean.shape[-1]
@@ -192,14 +112,9 @@ class read_alignment:
         links[np.arange(len(mean)), mean.argmax(-1)] = 1
         return links
 
-    def floats(weights):
-        mean = weights.mean((0, 1))[:-1]
-        links = np.zeros_like(mean)
-        links[np.arange(len(mean)), mean.argmax(-1)] = 1
-        return links
-
-    def positions(weights):
-        return weights.mean((0, 1))[:-1].argmax(-1)
+    integers.slips = """
+    floats: np.zeros(mean.shape, dtype=int) ==> np.zeros_like(mean)
+    """
 
     def by_column(weights):
         mean = weights.mean((0, 1))[:-1]
@@ -207,25 +122,9 @@ class read_alignment:
         links[mean.argmax(0), np.arange(mean.shape[1])] = True
         return links
 
-    def last_layer(weights):
-        mean = weights[-1].mean(0)[:-1]
-        return mean.argmax(-1)[:, None] == np.arange(mean.shape[-1])
-
-    def first_head(weights):
-        mean = weights.mean(0)[0][:-1]
-        return mean.argmax(-1)[:, None] == np.arange(mean.shape[-1])
-
-    def first_layer(weights):
-        mean = weights[0].mean(0)[:-1]
-        return mean.argmax(-1)[:, None] == np.arange(mean.shape[-1])
-
     def maximum_of_heads(weights):
         best = weights.max((0, 1))[:-1]
         return best.argmax(-1)[:, None] == np.arange(best.shape[-1])
-
-    def mean_over_heads_only(weights):
-        mean = weights.mean(1)[..., :-1, :]
-        return mean.argmax(-1)[..., None] == np.arange(mean.shape[-1])
 
     def transposed(weights):
         mean = weights.mean((0, 1))[:-1]
@@ -234,21 +133,27 @@ class read_alignment:
     def threshold(weights):
         return weights.mean((0, 1))[:-1] > 0.5
 
-    def above_the_mean(weights):
+    def right_plain(weights):
         mean = weights.mean((0, 1))[:-1]
-        return mean > mean.mean(-1, keepdims=True)
-
-    def largest_of_the_whole(weights):
-        mean = weights.mean((0, 1))[:-1]
-        return mean == mean.max()
-
-    def smallest(weights):
-        mean = weights.mean((0, 1))[:-1]
-        return mean.argmin(-1)[:, None] == np.arange(mean.shape[-1])
-
-    def last_column_dropped(weights):
-        mean = weights.mean((0, 1))[:-1, :-1]
         return mean.argmax(-1)[:, None] == np.arange(mean.shape[-1])
+
+    right_plain.slips = r"""
+    smallest: mean.argmax ==> mean.argmin
+    keeps_the_last_row: weights.mean((0, 1))[:-1] ==> weights.mean((0, 1))
+    drops_the_first_row: :-1 ==> 1:
+    every_tie: mean.argmax(-1)[:, None] == np.arange(mean.shape[-1]) ==> mean == mean.max(-1, keepdims=True)
+    positions: mean = ==> return && \n    return mean ==> && [:, None] == np.arange(mean.shape[-1]) ==>
+    last_layer: weights.mean((0, 1)) ==> weights[-1].mean(0)
+    first_head: weights.mean((0, 1)) ==> weights.mean(0)[0]
+    first_layer: weights.mean((0, 1)) ==> weights[0].mean(0)
+    above_the_mean: mean.argmax(-1)[:, None] == np.arange(mean.shape[-1]) ==> mean > mean.mean(-1, keepdims=True)
+    largest_of_the_whole: mean.argmax(-1)[:, None] == np.arange(mean.shape[-1]) ==> mean == mean.max()
+    last_column_dropped: :-1 ==> :-1, :-1
+    """
+
+    def mean_over_heads_only(weights):
+        mean = weights.mean(1)[..., :-1, :]
+        return mean.argmax(-1)[..., None] == np.arange(mean.shape[-1])
 
     def votes(weights):
         best = weights[..., :-1, :].argmax(-1)
@@ -276,6 +181,10 @@ class path_lengths:
             reach = reach | (reach.astype(int) @ mask.astype(int) > 0)
         return lengths
 
+    right_powers.slips = """
+    too_few_rounds: range(n) ==> range(n - 1)
+    """
+
     def right_floyd(mask):
         n = len(mask)
         d = np.where(mask, 1.0, np.inf)
@@ -284,52 +193,17 @@ class path_lengths:
             d = np.minimum(d, d[:, [k]] + d[[k], :])
         return np.where(np.isinf(d), -1, d).astype(int)
 
-    def floats(mask):
-        n = len(mask)
-        d = np.where(mask, 1.0, np.inf)
-        np.fill_diagonal(d, 0)
-        for k in range(n):
-            d = np.minimum(d, d[:, [k]] + d[[k], :])
-        return np.where(np.isinf(d), -1, d)
-
-    def infinity(mask):
-        n = len(mask)
-        d = np.where(mask, 1.0, np.inf)
-        np.fill_diagonal(d, 0)
-        for k in range(n):
-            d = np.minimum(d, d[:, [k]] + d[[k], :])
-        return d
-
-    def infinity_as_int(mask):
-        n = len(mask)
-        d = np.where(mask, 1.0, np.inf)
-        np.fill_diagonal(d, 0)
-        for k in range(n):
-            d = np.minimum(d, d[:, [k]] + d[[k], :])
-        return d.astype(int)
-
-    def zero_where_nothing(mask):
-        n = len(mask)
-        d = np.where(mask, 1.0, np.inf)
-        np.fill_diagonal(d, 0)
-        for k in range(n):
-            d = np.minimum(d, d[:, [k]] + d[[k], :])
-        return np.where(np.isinf(d), 0, d).astype(int)
-
-    def transposed(mask):
-        n = len(mask)
-        d = np.where(mask.T, 1.0, np.inf)
-        np.fill_diagonal(d, 0)
-        for k in range(n):
-            d = np.minimum(d, d[:, [k]] + d[[k], :])
-        return np.where(np.isinf(d), -1, d).astype(int)
-
-    def diagonal_as_the_mask_says(mask):
-        n = len(mask)
-        d = np.where(mask, 1.0, np.inf)
-        for k in range(n):
-            d = np.minimum(d, d[:, [k]] + d[[k], :])
-        return np.where(np.isinf(d), -1, d).astype(int)
+    right_floyd.slips = r"""
+    floats: np.where(np.isinf(d), -1, d).astype(int) ==> np.where(np.isinf(d), -1, d)
+    infinity: np.where(np.isinf(d), -1, d).astype(int) ==> d
+    infinity_as_int: np.where(np.isinf(d), -1, d) ==> d
+    zero_where_nothing: -1 ==> 0
+    transposed: np.where(mask, 1.0, np.inf) ==> np.where(mask.T, 1.0, np.inf)
+    diagonal_as_the_mask_says: \n    np.fill_diagonal(d, 0) ==>
+    symmetric: np.where(mask, 1.0, np.inf) ==> np.where(mask | mask.T, 1.0, np.inf)
+    forgotten_return: \n    return np.where(np.isinf(d), -1, d).astype(int) ==>
+    unreachable_is_n: np.where(mask, 1.0, np.inf) ==> np.where(mask, 1, n) && np.where(np.isinf(d), -1, d).astype(int) ==> d
+    """
 
     def diagonal_one(mask):
         n = len(mask)
@@ -340,29 +214,20 @@ class path_lengths:
         np.fill_diagonal(d, 1)
         return np.where(np.isinf(d), -1, d).astype(int)
 
-    def only_one_step(mask):
-        d = np.where(mask, 1, -1)
-        np.fill_diagonal(d, 0)
-        return d
-
     def only_two_steps(mask):
         m = mask.astype(int)
         d = np.where(mask, 1, np.where(m @ m > 0, 2, -1))
         np.fill_diagonal(d, 0)
         return d
 
+    only_two_steps.slips = r"""
+    only_one_step: m = mask.astype(int)\n    d = np.where(mask, 1, np.where(m @ m > 0, 2, -1)) ==> d = np.where(mask, 1, -1)
+    """
+
     def distance_in_the_sentence(mask):
         n = len(mask)
         d = np.abs(np.arange(n)[:, None] - np.arange(n))
         return np.where(mask, d, -1)
-
-    def symmetric(mask):
-        n = len(mask)
-        d = np.where(mask | mask.T, 1.0, np.inf)
-        np.fill_diagonal(d, 0)
-        for k in range(n):
-            d = np.minimum(d, d[:, [k]] + d[[k], :])
-        return np.where(np.isinf(d), -1, d).astype(int)
 
     def one_more(mask):
         n = len(mask)
@@ -391,15 +256,6 @@ class path_lengths:
         np.fill_diagonal(total, 0)
         return total
 
-    def too_few_rounds(mask):
-        n = len(mask)
-        lengths = np.full((n, n), -1)
-        reach = np.eye(n, dtype=bool)
-        for step in range(n - 1):
-            lengths[reach & (lengths < 0)] = step
-            reach = reach | (reach.astype(int) @ mask.astype(int) > 0)
-        return lengths
-
     def loop_order(mask):
         n = len(mask)
         d = np.where(mask, 1.0, np.inf)
@@ -425,13 +281,6 @@ class path_lengths:
             visit(i, i, 0)
         return out
 
-    def forgotten_return(mask):
-        n = len(mask)
-        d = np.where(mask, 1.0, np.inf)
-        np.fill_diagonal(d, 0)
-        for k in range(n):
-            d = np.minimum(d, d[:, [k]] + d[[k], :])
-
     def boolean_product(mask):
         n = len(mask)
         lengths = -np.ones((n, n), dtype=int)
@@ -446,14 +295,6 @@ class path_lengths:
         for _ in range(len(mask)):
             reach = reach @ reach
         return reach
-
-    def unreachable_is_n(mask):
-        n = len(mask)
-        d = np.where(mask, 1, n)
-        np.fill_diagonal(d, 0)
-        for k in range(n):
-            d = np.minimum(d, d[:, [k]] + d[[k], :])
-        return d
 
     def writes_into_the_mask(mask):
         n = len(mask)

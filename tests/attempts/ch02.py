@@ -17,21 +17,27 @@ class embed:
         table[0] = 0
         return table[ids].reshape(*tokens.shape, -1)
 
+    def right_plain(tokens, vocabulary, table):
+        index = {word: i for i, word in enumerate(vocabulary)}
+        ids = np.vectorize(lambda t: index.get(t, 1))(tokens)
+        return table[ids] * (tokens != "<pad>")[..., None]
+
+    right_plain.slips = r"""
+    unknown_is_zero: index.get(t, 1) ==> index.get(t, 0)
+    returns_ids: ids = ==> return && \n    return table[ids] * (tokens != "<pad>")[..., None] ==>
+    unknown_zeroed_too: table[ids] * (tokens != "<pad>")[..., None] ==> np.where((ids >= 2)[..., None], table[ids], 0)
+    transposed_rows: table[ids] * (tokens != "<pad>")[..., None] ==> np.where((tokens == "<pad>")[..., None], 0, table[:, ids])
+    pad_without_an_axis: table[ids] * (tokens != "<pad>")[..., None] ==> np.where(tokens == "<pad>", 0, table[ids])
+    """
+
     def pad_is_row_0(tokens, vocabulary, table):
         index = {word: i for i, word in enumerate(vocabulary)}
         ids = np.vectorize(lambda t: index.get(t, 1))(tokens)
         return table[ids]
 
-    def writes_zeros_into_the_table(tokens, vocabulary, table):
-        index = {word: i for i, word in enumerate(vocabulary)}
-        table[0] = 0
-        ids = np.vectorize(lambda t: index.get(t, 1))(tokens)
-        return table[ids]
-
-    def unknown_is_zero(tokens, vocabulary, table):
-        index = {word: i for i, word in enumerate(vocabulary)}
-        ids = np.vectorize(lambda t: index.get(t, 0))(tokens)
-        return table[ids] * (tokens != "<pad>")[..., None]
+    pad_is_row_0.slips = r"""
+    writes_zeros_into_the_table: ids = ==> table[0] = 0\n    ids =
+    """
 
     def unknown_gives_zeros(tokens, vocabulary, table):
         index = {word: i for i, word in enumerate(vocabulary)}
@@ -52,10 +58,6 @@ class embed:
         for t in tokens:
             rows.append(np.zeros(table.shape[1]) if t == "<pad>" else table[index.get(t, 1)])
         return np.array(rows)
-
-    def returns_ids(tokens, vocabulary, table):
-        index = {word: i for i, word in enumerate(vocabulary)}
-        return np.vectorize(lambda t: index.get(t, 1))(tokens)
 
     def argmax_without_any(tokens, vocabulary, table):
         ids = (tokens[..., None] == vocabulary).argmax(-1)
@@ -100,26 +102,11 @@ class embed:
         ids = np.vectorize(lambda t: index.get(t, 2))(tokens) - 2
         return np.where((tokens == "<pad>")[..., None], 0, table[ids])
 
-    def unknown_zeroed_too(tokens, vocabulary, table):
-        index = {word: i for i, word in enumerate(vocabulary)}
-        ids = np.vectorize(lambda t: index.get(t, 1))(tokens)
-        return np.where((ids >= 2)[..., None], table[ids], 0)
-
     def unknown_mean(tokens, vocabulary, table):
         index = {word: i for i, word in enumerate(vocabulary)}
         table = np.vstack([table, table.mean(0)])
         table[0] = 0
         return table[np.vectorize(lambda t: index.get(t, len(vocabulary)))(tokens)]
-
-    def transposed_rows(tokens, vocabulary, table):
-        index = {word: i for i, word in enumerate(vocabulary)}
-        ids = np.vectorize(lambda t: index.get(t, 1))(tokens)
-        return np.where((tokens == "<pad>")[..., None], 0, table[:, ids])
-
-    def pad_without_an_axis(tokens, vocabulary, table):
-        index = {word: i for i, word in enumerate(vocabulary)}
-        ids = np.vectorize(lambda t: index.get(t, 1))(tokens)
-        return np.where(tokens == "<pad>", 0, table[ids])
 
     def scales_by_root(tokens, vocabulary, table):
         index = {word: i for i, word in enumerate(vocabulary)}
@@ -143,71 +130,64 @@ class cosine_similarity:
     def dot_product(a, b):
         return a @ b.mT
 
+    dot_product.slips = r"""
+    whole_norm: a @ b.mT ==> (a @ b.mT) / (np.linalg.norm(a) * np.linalg.norm(b))
+    forgets_b: return a @ b.mT ==> na = np.linalg.norm(a, axis=-1, keepdims=True)\n    return np.nan_to_num((a @ b.mT) / na)
+    """
+
     def nan_for_zero(a, b):
         na = np.linalg.norm(a, axis=-1, keepdims=True)
         nb = np.linalg.norm(b, axis=-1, keepdims=True)
         return (a @ b.mT) / (na * nb.mT)
 
-    def small_constant(a, b):
-        na = np.linalg.norm(a, axis=-1, keepdims=True)
-        nb = np.linalg.norm(b, axis=-1, keepdims=True)
-        return (a @ b.mT) / (na * nb.mT + 1e-8)
+    nan_for_zero.slips = r"""
+    small_constant: na * nb.mT ==> na * nb.mT + 1e-8
+    capital_t: (a @ b.mT) / (na * nb.mT) ==> np.nan_to_num((a @ b.T) / (na * nb.T))
+    angle: (a @ b.mT) / (na * nb.mT) ==> np.arccos(np.clip(np.nan_to_num((a @ b.mT) / (na * nb.mT)), -1, 1))
+    cosine_distance: (a @ b.mT) / (na * nb.mT) ==> 1 - np.nan_to_num((a @ b.mT) / (na * nb.mT))
+    transposed_result: (a @ b.mT) / (na * nb.mT) ==> np.nan_to_num((b @ a.mT) / (nb * na.mT))
+    absolute: (a @ b.mT) / (na * nb.mT) ==> np.abs(np.nan_to_num((a @ b.mT) / (na * nb.mT)))
+    one_for_zero: (a @ b.mT) / (na * nb.mT) ==> np.nan_to_num((a @ b.mT) / (na * nb.mT), nan=1.0)
+    sum_of_norms: (a @ b.mT) / (na * nb.mT) ==> np.nan_to_num((a @ b.mT) / (na + nb.mT))
+    condition_on_norms: return ==> if na == 0 or nb == 0:\n        return 0\n    return
+    """
 
     def larger_constant(a, b):
         na = np.linalg.norm(a, axis=-1, keepdims=True) + 1e-3
         nb = np.linalg.norm(b, axis=-1, keepdims=True) + 1e-3
         return (a / na) @ (b / nb).mT
 
-    def whole_norm(a, b):
-        return (a @ b.mT) / (np.linalg.norm(a) * np.linalg.norm(b))
-
     def squares_not_rooted(a, b):
         na = (a**2).sum(-1, keepdims=True)
         nb = (b**2).sum(-1, keepdims=True)
         return np.nan_to_num((a @ b.mT) / (na * nb.mT))
 
-    def capital_t(a, b):
-        na = np.linalg.norm(a, axis=-1, keepdims=True)
-        nb = np.linalg.norm(b, axis=-1, keepdims=True)
-        return np.nan_to_num((a @ b.T) / (na * nb.T))
+    def manhattan(a, b):
+        na = np.abs(a).sum(-1, keepdims=True)
+        nb = np.abs(b).sum(-1, keepdims=True)
+        return np.nan_to_num((a @ b.mT) / (na * nb.mT))
 
     def no_keepdims(a, b):
         na = np.linalg.norm(a, axis=-1)
         nb = np.linalg.norm(b, axis=-1)
         return np.nan_to_num((a @ b.mT) / (na * nb))
 
-    def wrong_axis(a, b):
-        na = np.linalg.norm(a, axis=0)
-        nb = np.linalg.norm(b, axis=0)
-        return np.nan_to_num((a / na) @ (b / nb).mT)
+    no_keepdims.slips = """
+    pairs_in_order: np.nan_to_num((a @ b.mT) / (na * nb)) ==> (a * b).sum(-1) / (na * nb)
+    """
 
     def axis_minus_2(a, b):
         na = np.linalg.norm(a, axis=-2, keepdims=True)
         nb = np.linalg.norm(b, axis=-2, keepdims=True)
         return np.nan_to_num((a / na) @ (b / nb).mT)
 
+    axis_minus_2.slips = """
+    wrong_axis: -2, keepdims=True ==> 0
+    """
+
     def forgets_a(a, b):
         nb = np.linalg.norm(b, axis=-1, keepdims=True)
         return np.nan_to_num((a @ b.mT) / nb.mT)
-
-    def forgets_b(a, b):
-        na = np.linalg.norm(a, axis=-1, keepdims=True)
-        return np.nan_to_num((a @ b.mT) / na)
-
-    def pairs_in_order(a, b):
-        na = np.linalg.norm(a, axis=-1)
-        nb = np.linalg.norm(b, axis=-1)
-        return (a * b).sum(-1) / (na * nb)
-
-    def angle(a, b):
-        na = np.linalg.norm(a, axis=-1, keepdims=True)
-        nb = np.linalg.norm(b, axis=-1, keepdims=True)
-        return np.arccos(np.clip(np.nan_to_num((a @ b.mT) / (na * nb.mT)), -1, 1))
-
-    def cosine_distance(a, b):
-        na = np.linalg.norm(a, axis=-1, keepdims=True)
-        nb = np.linalg.norm(b, axis=-1, keepdims=True)
-        return 1 - np.nan_to_num((a @ b.mT) / (na * nb.mT))
 
     def two_loops(a, b):
         out = np.zeros((len(a), len(b)))
@@ -224,48 +204,35 @@ class cosine_similarity:
         nb = np.linalg.norm(b, axis=-1, keepdims=True)
         return np.nan_to_num((a @ b.mT) / (na * nb.mT))
 
-    def transposed_result(a, b):
-        na = np.linalg.norm(a, axis=-1, keepdims=True)
-        nb = np.linalg.norm(b, axis=-1, keepdims=True)
-        return np.nan_to_num((b @ a.mT) / (nb * na.mT))
-
-    def absolute(a, b):
-        na = np.linalg.norm(a, axis=-1, keepdims=True)
-        nb = np.linalg.norm(b, axis=-1, keepdims=True)
-        return np.abs(np.nan_to_num((a @ b.mT) / (na * nb.mT)))
-
     def divides_in_place(a, b):
         a /= np.linalg.norm(a, axis=-1, keepdims=True)
         b /= np.linalg.norm(b, axis=-1, keepdims=True)
         return np.nan_to_num(a @ b.mT)
-
-    def one_for_zero(a, b):
-        na = np.linalg.norm(a, axis=-1, keepdims=True)
-        nb = np.linalg.norm(b, axis=-1, keepdims=True)
-        return np.nan_to_num((a @ b.mT) / (na * nb.mT), nan=1.0)
-
-    def sum_of_norms(a, b):
-        na = np.linalg.norm(a, axis=-1, keepdims=True)
-        nb = np.linalg.norm(b, axis=-1, keepdims=True)
-        return np.nan_to_num((a @ b.mT) / (na + nb.mT))
-
-    def manhattan(a, b):
-        na = np.abs(a).sum(-1, keepdims=True)
-        nb = np.abs(b).sum(-1, keepdims=True)
-        return np.nan_to_num((a @ b.mT) / (na * nb.mT))
-
-    def condition_on_norms(a, b):
-        na = np.linalg.norm(a, axis=-1, keepdims=True)
-        nb = np.linalg.norm(b, axis=-1, keepdims=True)
-        if na == 0 or nb == 0:
-            return 0
-        return (a @ b.mT) / (na * nb.mT)
 
 
 class rating_gradients:
     def right_where(ratings, known, users, films):
         error = np.where(known, users @ films.T - ratings, 0)
         return error @ films, error.T @ users
+
+    right_where.slips = """
+    wrong_sign: users @ films.T - ratings ==> ratings - users @ films.T
+    factor_two: error @ films ==> 2 * error @ films && error.T ==> 2 * error.T
+    every_rating: np.where(known, users @ films.T - ratings, 0) ==> users @ films.T - np.nan_to_num(ratings)
+    multiplies_nan: np.where(known, users @ films.T - ratings, 0) ==> (users @ films.T - ratings) * known
+    swapped: error @ films, error.T @ users ==> error.T @ users, error @ films
+    no_transpose: error.T ==> error
+    half: np.where(known, users @ films.T - ratings, 0) ==> 0.5 * np.where(known, users @ films.T - ratings, 0)
+    rows_and_columns_confused: error @ films, error.T @ users ==> error @ users, error.T @ films
+    returns_stepped_vectors: error @ films, error.T @ users ==> users - 0.1 * error @ films, films - 0.1 * error.T @ users
+    squared_error: users @ films.T - ratings ==> (users @ films.T - ratings) ** 2
+    prediction_only: users @ films.T - ratings ==> users @ films.T
+    only_users: error @ films, error.T @ users ==> error @ films
+    forgets_to_transpose_films: films.T ==> films
+    keeps_only_known_as_vector: np.where(known, users @ films.T - ratings, 0) ==> (users @ films.T - ratings)[known]
+    regularised: error @ films, error.T @ users ==> error @ films + users, error.T @ users + films
+    returns_loss_too: error @ films, error.T @ users ==> (error**2).sum() / 2, error @ films, error.T @ users
+    """
 
     def right_loop(ratings, known, users, films):
         du, df = np.zeros(users.shape), np.zeros(films.shape)
@@ -275,45 +242,14 @@ class rating_gradients:
             df[j] += e * users[i]
         return du, df
 
-    def wrong_sign(ratings, known, users, films):
-        error = np.where(known, ratings - users @ films.T, 0)
-        return error @ films, error.T @ users
-
-    def factor_two(ratings, known, users, films):
-        error = np.where(known, users @ films.T - ratings, 0)
-        return 2 * error @ films, 2 * error.T @ users
-
     def mean_of_known(ratings, known, users, films):
         error = np.where(known, users @ films.T - ratings, 0) / known.sum()
         return error @ films, error.T @ users
 
-    def every_rating(ratings, known, users, films):
-        error = users @ films.T - np.nan_to_num(ratings)
-        return error @ films, error.T @ users
-
-    def multiplies_nan(ratings, known, users, films):
-        error = (users @ films.T - ratings) * known
-        return error @ films, error.T @ users
-
-    def swapped(ratings, known, users, films):
-        error = np.where(known, users @ films.T - ratings, 0)
-        return error.T @ users, error @ films
-
-    def no_transpose(ratings, known, users, films):
-        error = np.where(known, users @ films.T - ratings, 0)
-        return error @ films, error @ users
-
-    def half(ratings, known, users, films):
-        error = 0.5 * np.where(known, users @ films.T - ratings, 0)
-        return error @ films, error.T @ users
-
-    def rows_and_columns_confused(ratings, known, users, films):
-        error = np.where(known, users @ films.T - ratings, 0)
-        return error @ users, error.T @ films
-
-    def returns_stepped_vectors(ratings, known, users, films):
-        error = np.where(known, users @ films.T - ratings, 0)
-        return users - 0.1 * error @ films, films - 0.1 * error.T @ users
+    mean_of_known.slips = """
+    masks_the_prediction_not_the_rating: T - ratings ==> T && / known.sum() ==> - ratings
+    mean_of_all: known.sum() ==> ratings.size
+    """
 
     def users_updated_first(ratings, known, users, films):
         error = np.where(known, users @ films.T - ratings, 0)
@@ -329,25 +265,9 @@ class rating_gradients:
         films -= 0.1 * df
         return du, df
 
-    def squared_error(ratings, known, users, films):
-        error = np.where(known, (users @ films.T - ratings) ** 2, 0)
-        return error @ films, error.T @ users
-
-    def prediction_only(ratings, known, users, films):
-        error = np.where(known, users @ films.T, 0)
-        return error @ films, error.T @ users
-
-    def masks_the_prediction_not_the_rating(ratings, known, users, films):
-        error = np.where(known, users @ films.T, 0) - ratings
-        return error @ films, error.T @ users
-
     def unknown_mask_inverted(ratings, known, users, films):
         error = np.where(~known, users @ films.T - np.nan_to_num(ratings), 0)
         return error @ films, error.T @ users
-
-    def only_users(ratings, known, users, films):
-        error = np.where(known, users @ films.T - ratings, 0)
-        return error @ films
 
     def loop_overwrites(ratings, known, users, films):
         du, df = np.zeros(users.shape), np.zeros(films.shape)
@@ -363,26 +283,6 @@ class rating_gradients:
         df = error.T @ users / known.sum(0)[:, None]
         return du, df
 
-    def forgets_to_transpose_films(ratings, known, users, films):
-        error = np.where(known, users @ films - ratings, 0)
-        return error @ films, error.T @ users
-
-    def keeps_only_known_as_vector(ratings, known, users, films):
-        error = (users @ films.T - ratings)[known]
-        return error @ films, error.T @ users
-
-    def mean_of_all(ratings, known, users, films):
-        error = np.where(known, users @ films.T - ratings, 0) / ratings.size
-        return error @ films, error.T @ users
-
     def zero_means_unknown(ratings, known, users, films):
         error = np.where(ratings != 0, users @ films.T - ratings, 0)
         return error @ films, error.T @ users
-
-    def regularised(ratings, known, users, films):
-        error = np.where(known, users @ films.T - ratings, 0)
-        return error @ films + users, error.T @ users + films
-
-    def returns_loss_too(ratings, known, users, films):
-        error = np.where(known, users @ films.T - ratings, 0)
-        return (error**2).sum() / 2, error @ films, error.T @ users

@@ -26,16 +26,15 @@ class softmax:
     def loop_over_rows_without_maximum(scores):
         return np.array([np.exp(row) / np.exp(row).sum() for row in scores])
 
-    def euclidean_norm(scores):
-        return scores / np.linalg.norm(scores, axis=-1, keepdims=True)
-
-    def epsilon_below(scores):
-        top = scores.max(-1, keepdims=True)
-        e = np.exp(scores - np.where(np.isinf(top), 0, top))
-        return e / (e.sum(-1, keepdims=True) + 1e-9)
-
     def as_lists(scores):
         return _softmax(scores).tolist()
+
+    as_lists.slips = """
+    euclidean_norm: _softmax(scores).tolist() ==> scores / np.linalg.norm(scores, axis=-1, keepdims=True)
+    naive: _softmax(scores).tolist() ==> np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+    without_exponential: _softmax(scores).tolist() ==> scores / scores.sum(-1, keepdims=True)
+    rounded: _softmax(scores).tolist() ==> np.round(_softmax(scores), 2)
+    """
 
     def right_reduce(scores):
         scores = np.asarray(scores, dtype=float)
@@ -51,72 +50,18 @@ class softmax:
                 out[i] = e / e.sum()
         return out.reshape(scores.shape)
 
-    def naive(scores):
-        return np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
-
-    def no_empty_rows(scores):
-        e = np.exp(scores - scores.max(-1, keepdims=True))
-        return e / e.sum(-1, keepdims=True)
-
-    def nan_to_num_over_naive(scores):
-        e = np.exp(scores)
-        return np.nan_to_num(e / e.sum(-1, keepdims=True))
-
-    def total_of_everything(scores):
-        top = scores.max(-1, keepdims=True)
-        e = np.exp(scores - np.where(np.isinf(top), 0, top))
-        return e / e.sum()
-
-    def maximum_and_total_of_everything(scores):
-        e = np.exp(scores - np.max(scores))
-        return e / np.sum(e)
-
-    def maximum_of_everything(scores):
-        e = np.exp(scores - np.max(scores))
-        return np.nan_to_num(e / e.sum(-1, keepdims=True))
-
-    def axis_0(scores):
-        e = np.exp(scores - scores.max(0))
-        return np.nan_to_num(e / e.sum(0))
-
-    def axis_1(scores):
-        e = np.exp(scores - scores.max(1, keepdims=True))
-        return np.nan_to_num(e / e.sum(1, keepdims=True))
-
     def axis_minus_2(scores):
         e = np.exp(scores - scores.max(-2, keepdims=True))
         return np.nan_to_num(e / e.sum(-2, keepdims=True))
-
-    def no_keepdims(scores):
-        e = np.exp(scores - scores.max(-1))
-        return np.nan_to_num(e / e.sum(-1))
 
     def mean_subtracted(scores):
         e = np.exp(scores - scores.mean(-1, keepdims=True))
         return np.nan_to_num(e / e.sum(-1, keepdims=True))
 
-    def minimum_subtracted(scores):
-        e = np.exp(scores - scores.min(-1, keepdims=True))
-        return e / e.sum(-1, keepdims=True)
-
-    def clipped_at_700(scores):
-        e = np.exp(np.clip(scores, -700, 700))
-        return e / e.sum(-1, keepdims=True)
-
     def infinity_replaced(scores):
         scores = np.where(np.isinf(scores), -1e9, scores)
         e = np.exp(scores - scores.max(-1, keepdims=True))
         return e / e.sum(-1, keepdims=True)
-
-    def constant_in_the_total(scores):
-        top = scores.max(-1, keepdims=True)
-        e = np.exp(scores - np.where(np.isinf(top), 0, top))
-        return e / (e.sum(-1, keepdims=True) + 1e-3)
-
-    def base_2(scores):
-        top = scores.max(-1, keepdims=True)
-        e = 2.0 ** (scores - np.where(np.isinf(top), 0, top))
-        return np.nan_to_num(e / e.sum(-1, keepdims=True))
 
     def not_divided(scores):
         top = scores.max(-1, keepdims=True)
@@ -127,10 +72,19 @@ class softmax:
         shifted = scores - top
         return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
 
-    def mean_in_place_of_sum(scores):
+    def right_plain(scores):
         top = scores.max(-1, keepdims=True)
         e = np.exp(scores - np.where(np.isinf(top), 0, top))
-        return np.nan_to_num(e / e.mean(-1, keepdims=True))
+        return np.nan_to_num(e / e.sum(-1, keepdims=True))
+
+    right_plain.slips = """
+    base_2: np.exp(scores - np.where(np.isinf(top), 0, top)) ==> 2.0 ** (scores - np.where(np.isinf(top), 0, top))
+    mean_in_place_of_sum: e.sum ==> e.mean
+    epsilon_below: np.nan_to_num(e / e.sum(-1, keepdims=True)) ==> e / (e.sum(-1, keepdims=True) + 1e-9)
+    total_of_everything: np.nan_to_num(e / e.sum(-1, keepdims=True)) ==> e / e.sum()
+    constant_in_the_total: np.nan_to_num(e / e.sum(-1, keepdims=True)) ==> e / (e.sum(-1, keepdims=True) + 1e-3)
+    absolute_maximum: scores.max ==> np.abs(scores).max && np.where(np.isinf(top), 0, top) ==> top
+    """
 
     def divided_by_the_largest(scores):
         e = np.exp(scores / scores.max(-1, keepdims=True))
@@ -141,22 +95,30 @@ class softmax:
         e = e - e.max(-1, keepdims=True)
         return e / e.sum(-1, keepdims=True)
 
-    def without_exponential(scores):
-        return scores / scores.sum(-1, keepdims=True)
-
     def in_place(scores):
         scores -= scores.max(-1, keepdims=True)
         np.exp(scores, out=scores)
         scores /= scores.sum(-1, keepdims=True)
         return np.nan_to_num(scores)
 
-    def math_exp(scores):
-        e = math.exp(scores - max(scores))
-        return e / sum(e)
-
     def python_max(scores):
         e = np.exp(scores - max(scores))
         return e / sum(e)
+
+    python_max.slips = """
+    no_empty_rows: max(scores) ==> scores.max(-1, keepdims=True) && sum(e) ==> e.sum(-1, keepdims=True)
+    nan_to_num_over_naive: scores - max(scores) ==> scores && e / sum(e) ==> np.nan_to_num(e / e.sum(-1, keepdims=True))
+    maximum_and_total_of_everything: max(scores) ==> np.max(scores) && sum(e) ==> np.sum(e)
+    maximum_of_everything: max(scores) ==> np.max(scores) && e / sum(e) ==> np.nan_to_num(e / e.sum(-1, keepdims=True))
+    axis_0: max(scores) ==> scores.max(0) && e / sum(e) ==> np.nan_to_num(e / e.sum(0))
+    axis_1: max(scores) ==> scores.max(1, keepdims=True) && e / sum(e) ==> np.nan_to_num(e / e.sum(1, keepdims=True))
+    no_keepdims: max(scores) ==> scores.max(-1) && e / sum(e) ==> np.nan_to_num(e / e.sum(-1))
+    minimum_subtracted: max(scores) ==> scores.min(-1, keepdims=True) && sum(e) ==> e.sum(-1, keepdims=True)
+    clipped_at_700: scores - max(scores) ==> np.clip(scores, -700, 700) && sum(e) ==> e.sum(-1, keepdims=True)
+    math_exp: np.exp ==> math.exp
+    np_max_as_maximum: max(scores) ==> np.max(-1, scores) && sum(e) ==> e.sum(-1, keepdims=True)
+    method_without_parentheses: max(scores) ==> scores.max && sum(e) ==> e.sum(-1, keepdims=True)
+    """
 
     def list_of_numbers(scores):
         e = [math.exp(s) for s in scores]
@@ -179,26 +141,10 @@ class softmax:
         e = np.exp(scores - top)
         return e / e.sum(-1, keepdims=True)
 
-    def np_max_as_maximum(scores):
-        e = np.exp(scores - np.max(-1, scores))
-        return e / e.sum(-1, keepdims=True)
-
-    def absolute_maximum(scores):
-        top = np.abs(scores).max(-1, keepdims=True)
-        e = np.exp(scores - top)
-        return np.nan_to_num(e / e.sum(-1, keepdims=True))
-
     def sharpened(scores):
         top = scores.max(-1, keepdims=True)
         e = np.exp((scores - np.where(np.isinf(top), 0, top)) / np.sqrt(scores.shape[-1]))
         return np.nan_to_num(e / e.sum(-1, keepdims=True))
-
-    def rounded(scores):
-        return np.round(_softmax(scores), 2)
-
-    def method_without_parentheses(scores):
-        e = np.exp(scores - scores.max)
-        return e / e.sum(-1, keepdims=True)
 
 
 class scaled_dot_product_attention:
@@ -245,51 +191,44 @@ class scaled_dot_product_attention:
         weights = _softmax(scores)
         return weights @ value, weights
 
-    def scaled_by_d(query, key, value, mask=None):
-        scores = query @ key.mT / key.shape[-1]
-        if mask is not None:
-            scores = np.where(mask, scores, -np.inf)
-        weights = _softmax(scores)
-        return weights @ value, weights
+    no_scale.slips = r"""
+    scaled_after_the_softmax: _softmax(scores) ==> _softmax(scores) / np.sqrt(key.shape[-1])
+    both_scaled: scores = query @ key.mT ==> root = np.sqrt(key.shape[-1])\n    scores = (query / root) @ (key / root).mT
+    """
 
-    def multiplied_by_root(query, key, value, mask=None):
-        scores = query @ key.mT * np.sqrt(key.shape[-1])
-        if mask is not None:
-            scores = np.where(mask, scores, -np.inf)
-        weights = _softmax(scores)
-        return weights @ value, weights
-
-    def root_of_keys(query, key, value, mask=None):
-        scores = query @ key.mT / np.sqrt(len(key))
-        if mask is not None:
-            scores = np.where(mask, scores, -np.inf)
-        weights = _softmax(scores)
-        return weights @ value, weights
-
-    def root_of_d_v(query, key, value, mask=None):
-        scores = query @ key.mT / np.sqrt(value.shape[-1])
-        if mask is not None:
-            scores = np.where(mask, scores, -np.inf)
-        weights = _softmax(scores)
-        return weights @ value, weights
-
-    def scaled_after_the_softmax(query, key, value, mask=None):
-        scores = query @ key.mT
-        if mask is not None:
-            scores = np.where(mask, scores, -np.inf)
-        weights = _softmax(scores) / np.sqrt(key.shape[-1])
-        return weights @ value, weights
-
-    def mask_inverted(query, key, value, mask=None):
+    def right_plain(query, key, value, mask=None):
         scores = query @ key.mT / np.sqrt(key.shape[-1])
         if mask is not None:
-            scores = np.where(mask, -np.inf, scores)
+            scores = np.where(mask, scores, -np.inf)
         weights = _softmax(scores)
         return weights @ value, weights
 
-    def mask_ignored(query, key, value, mask=None):
-        weights = _softmax(query @ key.mT / np.sqrt(key.shape[-1]))
-        return weights @ value, weights
+    right_plain.slips = r"""
+    multiplied_by_root: query @ key.mT / np.sqrt(key.shape[-1]) ==> query @ key.mT * np.sqrt(key.shape[-1])
+    key_times_query: query @ key.mT ==> key @ query.mT
+    always_masked: if mask is not None:\n        scores ==> scores
+    element_product: query @ key.mT ==> query * key
+    root_of_keys: key.shape[-1] ==> len(key)
+    scaled_by_d: np.sqrt(key.shape[-1]) ==> key.shape[-1]
+    root_of_d_v: key.shape ==> value.shape
+    mask_inverted: np.where(mask, scores, -np.inf) ==> np.where(mask, -np.inf, scores)
+    masked_with_zero: np.where(mask, scores, -np.inf) ==> scores * mask
+    minus_a_billion: -np.inf ==> -1e9
+    minus_ten: -np.inf ==> -10
+    infinity_times_zero: np.where(mask, scores, -np.inf) ==> scores + (1 - mask) * -np.inf
+    swapped: weights @ value, weights ==> weights, weights @ value
+    only_output: weights = _softmax(scores)\n    return weights @ value, weights ==> return _softmax(scores) @ value
+    capital_t: key.mT ==> key.T
+    not_transposed: key.mT ==> key
+    softmax_over_the_queries: _softmax(scores) ==> _softmax(scores.mT).mT
+    index_by_the_mask: scores = np.where(mask, scores, -np.inf) ==> scores[~mask] = -np.inf
+    mask_in_a_condition: mask is not None ==> mask
+    compared_with_none: mask is not None ==> mask != None
+    forgets_to_assign: scores = np.where(mask, scores, -np.inf) ==> np.where(mask, scores, -np.inf)
+    minus_the_mask: np.where(mask, scores, -np.inf) ==> np.where(-mask, -np.inf, scores)
+    output_divided_again: weights @ value ==> weights @ value / value.shape[-2]
+    weights_are_scores: weights = _softmax(scores)\n    return weights @ value, weights ==> return _softmax(scores) @ value, scores
+    """
 
     def masked_after(query, key, value, mask=None):
         weights = _softmax(query @ key.mT / np.sqrt(key.shape[-1]))
@@ -297,26 +236,12 @@ class scaled_dot_product_attention:
             weights = weights * mask
         return weights @ value, weights
 
-    def masked_after_and_renormalised(query, key, value, mask=None):
-        weights = _softmax(query @ key.mT / np.sqrt(key.shape[-1]))
-        if mask is not None:
-            weights = weights * mask
-            weights = weights / (weights.sum(-1, keepdims=True) + 1e-12)
-        return weights @ value, weights
-
-    def masked_with_zero(query, key, value, mask=None):
-        scores = query @ key.mT / np.sqrt(key.shape[-1])
-        if mask is not None:
-            scores = scores * mask
-        weights = _softmax(scores)
-        return weights @ value, weights
-
-    def minus_a_billion(query, key, value, mask=None):
-        scores = query @ key.mT / np.sqrt(key.shape[-1])
-        if mask is not None:
-            scores = np.where(mask, scores, -1e9)
-        weights = _softmax(scores)
-        return weights @ value, weights
+    masked_after.slips = r"""
+    mask_ignored: \n    if mask is not None:\n        weights = weights * mask ==>
+    masked_after_and_renormalised: * mask ==> * mask\n        weights = weights / (weights.sum(-1, keepdims=True) + 1e-12)
+    infinity_into_the_weights: weights * mask ==> np.where(mask, weights, -np.inf)
+    values_masked_too: weights = weights * mask ==> value = np.where(mask.any(-2)[..., None], value, 0)
+    """
 
     def minus_fifty_then_multiplied(query, key, value, mask=None):
         scores = query @ key.mT / np.sqrt(key.shape[-1])
@@ -327,73 +252,12 @@ class scaled_dot_product_attention:
             weights = weights * mask
         return weights @ value, weights
 
-    def minus_ten(query, key, value, mask=None):
-        scores = query @ key.mT / np.sqrt(key.shape[-1])
-        if mask is not None:
-            scores = np.where(mask, scores, -10)
-        weights = _softmax(scores)
-        return weights @ value, weights
-
-    def infinity_times_zero(query, key, value, mask=None):
-        scores = query @ key.mT / np.sqrt(key.shape[-1])
-        if mask is not None:
-            scores = scores + (1 - mask) * -np.inf
-        weights = _softmax(scores)
-        return weights @ value, weights
-
-    def infinity_into_the_weights(query, key, value, mask=None):
-        weights = _softmax(query @ key.mT / np.sqrt(key.shape[-1]))
-        if mask is not None:
-            weights = np.where(mask, weights, -np.inf)
-        return weights @ value, weights
-
     def nan_for_empty_rows(query, key, value, mask=None):
         scores = query @ key.mT / np.sqrt(key.shape[-1])
         if mask is not None:
             scores = np.where(mask, scores, -np.inf)
         e = np.exp(scores - scores.max(-1, keepdims=True))
         weights = e / e.sum(-1, keepdims=True)
-        return weights @ value, weights
-
-    def swapped(query, key, value, mask=None):
-        scores = query @ key.mT / np.sqrt(key.shape[-1])
-        if mask is not None:
-            scores = np.where(mask, scores, -np.inf)
-        weights = _softmax(scores)
-        return weights, weights @ value
-
-    def only_output(query, key, value, mask=None):
-        scores = query @ key.mT / np.sqrt(key.shape[-1])
-        if mask is not None:
-            scores = np.where(mask, scores, -np.inf)
-        return _softmax(scores) @ value
-
-    def capital_t(query, key, value, mask=None):
-        scores = query @ key.T / np.sqrt(key.shape[-1])
-        if mask is not None:
-            scores = np.where(mask, scores, -np.inf)
-        weights = _softmax(scores)
-        return weights @ value, weights
-
-    def not_transposed(query, key, value, mask=None):
-        scores = query @ key / np.sqrt(key.shape[-1])
-        if mask is not None:
-            scores = np.where(mask, scores, -np.inf)
-        weights = _softmax(scores)
-        return weights @ value, weights
-
-    def key_times_query(query, key, value, mask=None):
-        scores = key @ query.mT / np.sqrt(key.shape[-1])
-        if mask is not None:
-            scores = np.where(mask, scores, -np.inf)
-        weights = _softmax(scores)
-        return weights @ value, weights
-
-    def softmax_over_the_queries(query, key, value, mask=None):
-        scores = query @ key.mT / np.sqrt(key.shape[-1])
-        if mask is not None:
-            scores = np.where(mask, scores, -np.inf)
-        weights = _softmax(scores.mT).mT
         return weights @ value, weights
 
     def naive_softmax(query, key, value, mask=None):
@@ -414,60 +278,6 @@ class scaled_dot_product_attention:
         weights = _softmax(scores)
         return weights @ value, weights
 
-    def index_by_the_mask(query, key, value, mask=None):
-        scores = query @ key.mT / np.sqrt(key.shape[-1])
-        if mask is not None:
-            scores[~mask] = -np.inf
-        weights = _softmax(scores)
-        return weights @ value, weights
-
-    def mask_in_a_condition(query, key, value, mask=None):
-        scores = query @ key.mT / np.sqrt(key.shape[-1])
-        if mask:
-            scores = np.where(mask, scores, -np.inf)
-        weights = _softmax(scores)
-        return weights @ value, weights
-
-    def compared_with_none(query, key, value, mask=None):
-        scores = query @ key.mT / np.sqrt(key.shape[-1])
-        if mask != None:  # noqa: E711
-            scores = np.where(mask, scores, -np.inf)
-        weights = _softmax(scores)
-        return weights @ value, weights
-
-    def always_masked(query, key, value, mask=None):
-        scores = query @ key.mT / np.sqrt(key.shape[-1])
-        scores = np.where(mask, scores, -np.inf)
-        weights = _softmax(scores)
-        return weights @ value, weights
-
-    def forgets_to_assign(query, key, value, mask=None):
-        scores = query @ key.mT / np.sqrt(key.shape[-1])
-        if mask is not None:
-            np.where(mask, scores, -np.inf)
-        weights = _softmax(scores)
-        return weights @ value, weights
-
-    def minus_the_mask(query, key, value, mask=None):
-        scores = query @ key.mT / np.sqrt(key.shape[-1])
-        if mask is not None:
-            scores = np.where(-mask, -np.inf, scores)
-        weights = _softmax(scores)
-        return weights @ value, weights
-
-    def values_masked_too(query, key, value, mask=None):
-        weights = _softmax(query @ key.mT / np.sqrt(key.shape[-1]))
-        if mask is not None:
-            value = np.where(mask.any(-2)[..., None], value, 0)
-        return weights @ value, weights
-
-    def element_product(query, key, value, mask=None):
-        scores = query * key / np.sqrt(key.shape[-1])
-        if mask is not None:
-            scores = np.where(mask, scores, -np.inf)
-        weights = _softmax(scores)
-        return weights @ value, weights
-
     def causal_by_habit(query, key, value, mask=None):
         scores = query @ key.mT / np.sqrt(key.shape[-1])
         causal = np.tril(np.ones(scores.shape[-2:], dtype=bool))
@@ -475,27 +285,6 @@ class scaled_dot_product_attention:
             causal = causal & mask
         weights = _softmax(np.where(causal, scores, -np.inf))
         return weights @ value, weights
-
-    def output_divided_again(query, key, value, mask=None):
-        scores = query @ key.mT / np.sqrt(key.shape[-1])
-        if mask is not None:
-            scores = np.where(mask, scores, -np.inf)
-        weights = _softmax(scores)
-        return weights @ value / value.shape[-2], weights
-
-    def both_scaled(query, key, value, mask=None):
-        root = np.sqrt(key.shape[-1])
-        scores = (query / root) @ (key / root).mT
-        if mask is not None:
-            scores = np.where(mask, scores, -np.inf)
-        weights = _softmax(scores)
-        return weights @ value, weights
-
-    def weights_are_scores(query, key, value, mask=None):
-        scores = query @ key.mT / np.sqrt(key.shape[-1])
-        if mask is not None:
-            scores = np.where(mask, scores, -np.inf)
-        return _softmax(scores) @ value, scores
 
     def pytorch_transpose(query, key, value, mask=None):
         scores = query @ key.transpose(-2, -1) / np.sqrt(key.shape[-1])
@@ -509,6 +298,31 @@ class self_attention:
         weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
         return weights @ (x @ w_v), weights
 
+    right_flat.slips = """
+    values_not_projected: x @ w_v ==> x
+    multiplies_from_the_left: x @ w_q ==> w_q @ x && x @ w_k ==> w_k @ x && x @ w_v ==> w_v @ x
+    root_of_d_model: w_k.shape[1] ==> x.shape[-1]
+    root_of_d_v: w_k.shape[1] ==> w_v.shape[-1]
+    no_scale: (x @ w_q) @ (x @ w_k).mT / np.sqrt(w_k.shape[1]) ==> (x @ w_q) @ (x @ w_k).mT
+    mask_forgotten: scores if mask is None else np.where(mask, scores, -np.inf) ==> scores
+    mask_inverted: np.where(mask, scores, -np.inf) ==> np.where(mask, -np.inf, scores)
+    keys_and_queries_exchanged: (x @ w_q) @ (x @ w_k).mT ==> (x @ w_k) @ (x @ w_q).mT
+    query_matrix_twice: x @ w_k ==> x @ w_q
+    key_matrix_twice: x @ w_q ==> x @ w_k
+    key_matrix_for_values: x @ w_v ==> x @ w_k
+    swapped: weights @ (x @ w_v), weights ==> weights, weights @ (x @ w_v)
+    residual_added: weights @ (x @ w_v) ==> x + weights @ (x @ w_v)
+    minus_a_billion: -np.inf ==> -1e9
+    capital_t: (x @ w_k).mT ==> (x @ w_k).T
+    element_product: x @ w_q ==> x * w_q && x @ w_k ==> x * w_k && x @ w_v ==> x * w_v
+    only_output: weights @ (x @ w_v), weights ==> weights @ (x @ w_v)
+    """
+
+    def no_projections(x, w_q, w_k, w_v, mask=None):
+        scores = x @ x.mT / np.sqrt(x.shape[-1])
+        weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
+        return weights @ x, weights
+
     def right_one_matrix(x, w_q, w_k, w_v, mask=None):
         both = w_q @ w_k.T / np.sqrt(w_q.shape[-1])
         scores = np.einsum("...qd,de,...ke->...qk", x, both, x)
@@ -517,75 +331,10 @@ class self_attention:
         weights = _softmax(scores)
         return (weights @ x) @ w_v, weights
 
-    def no_projections(x, w_q, w_k, w_v, mask=None):
-        scores = x @ x.mT / np.sqrt(x.shape[-1])
-        weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
-        return weights @ x, weights
-
-    def values_not_projected(x, w_q, w_k, w_v, mask=None):
-        scores = (x @ w_q) @ (x @ w_k).mT / np.sqrt(w_k.shape[1])
-        weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
-        return weights @ x, weights
-
     def transposed_weights(x, w_q, w_k, w_v, mask=None):
         scores = (x @ w_q.T) @ (x @ w_k.T).mT / np.sqrt(w_k.shape[0])
         weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
         return weights @ (x @ w_v.T), weights
-
-    def multiplies_from_the_left(x, w_q, w_k, w_v, mask=None):
-        scores = (w_q @ x) @ (w_k @ x).mT / np.sqrt(w_k.shape[1])
-        weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
-        return weights @ (w_v @ x), weights
-
-    def root_of_d_model(x, w_q, w_k, w_v, mask=None):
-        scores = (x @ w_q) @ (x @ w_k).mT / np.sqrt(x.shape[-1])
-        weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
-        return weights @ (x @ w_v), weights
-
-    def root_of_d_v(x, w_q, w_k, w_v, mask=None):
-        scores = (x @ w_q) @ (x @ w_k).mT / np.sqrt(w_v.shape[-1])
-        weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
-        return weights @ (x @ w_v), weights
-
-    def no_scale(x, w_q, w_k, w_v, mask=None):
-        scores = (x @ w_q) @ (x @ w_k).mT
-        weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
-        return weights @ (x @ w_v), weights
-
-    def mask_forgotten(x, w_q, w_k, w_v, mask=None):
-        scores = (x @ w_q) @ (x @ w_k).mT / np.sqrt(w_k.shape[1])
-        weights = _softmax(scores)
-        return weights @ (x @ w_v), weights
-
-    def mask_inverted(x, w_q, w_k, w_v, mask=None):
-        scores = (x @ w_q) @ (x @ w_k).mT / np.sqrt(w_k.shape[1])
-        weights = _softmax(scores if mask is None else np.where(mask, -np.inf, scores))
-        return weights @ (x @ w_v), weights
-
-    def keys_and_queries_exchanged(x, w_q, w_k, w_v, mask=None):
-        scores = (x @ w_k) @ (x @ w_q).mT / np.sqrt(w_k.shape[1])
-        weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
-        return weights @ (x @ w_v), weights
-
-    def query_matrix_twice(x, w_q, w_k, w_v, mask=None):
-        scores = (x @ w_q) @ (x @ w_q).mT / np.sqrt(w_k.shape[1])
-        weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
-        return weights @ (x @ w_v), weights
-
-    def key_matrix_twice(x, w_q, w_k, w_v, mask=None):
-        scores = (x @ w_k) @ (x @ w_k).mT / np.sqrt(w_k.shape[1])
-        weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
-        return weights @ (x @ w_v), weights
-
-    def key_matrix_for_values(x, w_q, w_k, w_v, mask=None):
-        scores = (x @ w_q) @ (x @ w_k).mT / np.sqrt(w_k.shape[1])
-        weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
-        return weights @ (x @ w_k), weights
-
-    def swapped(x, w_q, w_k, w_v, mask=None):
-        scores = (x @ w_q) @ (x @ w_k).mT / np.sqrt(w_k.shape[1])
-        weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
-        return weights, weights @ (x @ w_v)
 
     def mask_not_passed_on(x, w_q, w_k, w_v, mask=None):
         def attend(q, k, v, mask=None):
@@ -594,11 +343,6 @@ class self_attention:
             return weights @ v, weights
 
         return attend(x @ w_q, x @ w_k, x @ w_v)
-
-    def residual_added(x, w_q, w_k, w_v, mask=None):
-        scores = (x @ w_q) @ (x @ w_k).mT / np.sqrt(w_k.shape[1])
-        weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
-        return x + weights @ (x @ w_v), weights
 
     def softmax_over_the_queries(x, w_q, w_k, w_v, mask=None):
         scores = (x @ w_q) @ (x @ w_k).mT / np.sqrt(w_k.shape[1])
@@ -611,11 +355,6 @@ class self_attention:
             weights = weights * mask
         return weights @ (x @ w_v), weights
 
-    def minus_a_billion(x, w_q, w_k, w_v, mask=None):
-        scores = (x @ w_q) @ (x @ w_k).mT / np.sqrt(w_k.shape[1])
-        weights = _softmax(scores if mask is None else np.where(mask, scores, -1e9))
-        return weights @ (x @ w_v), weights
-
     def overwrites_x(x, w_q, w_k, w_v, mask=None):
         x = x @ w_q
         k = x @ w_k
@@ -624,23 +363,8 @@ class self_attention:
         weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
         return weights @ v, weights
 
-    def capital_t(x, w_q, w_k, w_v, mask=None):
-        scores = (x @ w_q) @ (x @ w_k).T / np.sqrt(w_k.shape[1])
-        weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
-        return weights @ (x @ w_v), weights
-
-    def element_product(x, w_q, w_k, w_v, mask=None):
-        scores = (x * w_q) @ (x * w_k).mT / np.sqrt(w_k.shape[1])
-        weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
-        return weights @ (x * w_v), weights
-
     def scale_twice(x, w_q, w_k, w_v, mask=None):
         q = x @ w_q / np.sqrt(w_q.shape[1])
         scores = q @ (x @ w_k).mT / np.sqrt(w_k.shape[1])
         weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
         return weights @ (x @ w_v), weights
-
-    def only_output(x, w_q, w_k, w_v, mask=None):
-        scores = (x @ w_q) @ (x @ w_k).mT / np.sqrt(w_k.shape[1])
-        weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
-        return weights @ (x @ w_v)

@@ -19,6 +19,17 @@ class split_heads:
     def right_stack(x, n_heads):
         return np.stack(np.split(x, n_heads, axis=-1), axis=-3)
 
+    right_stack.slips = """
+    splits_the_tokens: -1 ==> -2
+    stacks_in_front: np.stack(np.split(x, n_heads, axis=-1), axis=-3) ==> np.stack(np.split(x, n_heads, axis=-1))
+    copies: np.split(x, n_heads, axis=-1) ==> [x] * n_heads
+    split_only: np.stack(np.split(x, n_heads, axis=-1), axis=-3) ==> np.split(x, n_heads, axis=-1)
+    reversed_heads: np.split(x, n_heads, axis=-1) ==> np.split(x, n_heads, axis=-1)[::-1]
+    """
+
+    def concatenated(x, n_heads):
+        return np.concatenate(np.split(x, n_heads, axis=-1), axis=-2)
+
     def right_slices(x, n_heads):
         d_k = x.shape[-1] // n_heads
         out = np.empty(x.shape[:-2] + (n_heads, x.shape[-2], d_k))
@@ -26,79 +37,31 @@ class split_heads:
             out[..., h, :, :] = x[..., h * d_k : (h + 1) * d_k]
         return out
 
-    def only_reshape(x, n_heads):
-        *batch, n, d = x.shape
-        return x.reshape(*batch, n_heads, n, d // n_heads)
-
-    def no_transpose(x, n_heads):
-        *batch, n, d = x.shape
-        return x.reshape(*batch, n, n_heads, d // n_heads)
-
-    def assumes_batch(x, n_heads):
-        b, n, d = x.shape
-        return x.reshape(b, n, n_heads, d // n_heads).transpose(0, 2, 1, 3)
-
-    def assumes_no_batch(x, n_heads):
-        n, d = x.shape
-        return x.reshape(n, n_heads, d // n_heads).transpose(1, 0, 2)
-
     def interleaved(x, n_heads):
         *batch, n, d = x.shape
         return np.moveaxis(x.reshape(*batch, n, d // n_heads, n_heads), -1, -3)
 
-    def heads_and_size_exchanged(x, n_heads):
-        *batch, n, d = x.shape
-        return x.reshape(*batch, n, n_heads, d // n_heads).mT
-
-    def splits_the_tokens(x, n_heads):
-        return np.stack(np.split(x, n_heads, axis=-2), axis=-3)
-
-    def stacks_in_front(x, n_heads):
-        return np.stack(np.split(x, n_heads, axis=-1))
+    interleaved.slips = """
+    heads_last: d // n_heads, ==> n_heads, d // && 1, -3 ==> 2, -1
+    size_for_number: -1 ==> -2
+    """
 
     def true_division(x, n_heads):
         *batch, n, d = x.shape
         return x.reshape(*batch, n, n_heads, d / n_heads).swapaxes(-2, -3)
 
-    def heads_last(x, n_heads):
-        *batch, n, d = x.shape
-        return np.moveaxis(x.reshape(*batch, n, n_heads, d // n_heads), -2, -1)
-
-    def copies(x, n_heads):
-        return np.stack([x] * n_heads, axis=-3)
-
-    def split_only(x, n_heads):
-        return np.split(x, n_heads, axis=-1)
-
-    def concatenated(x, n_heads):
-        return np.concatenate(np.split(x, n_heads, axis=-1), axis=-2)
-
-    def reversed_heads(x, n_heads):
-        return np.stack(np.split(x, n_heads, axis=-1)[::-1], axis=-3)
-
-    def swaps_0_and_1(x, n_heads):
-        *batch, n, d = x.shape
-        return x.reshape(*batch, n, n_heads, d // n_heads).swapaxes(0, 1)
-
-    def size_for_number(x, n_heads):
-        *batch, n, d = x.shape
-        return np.moveaxis(x.reshape(*batch, n, d // n_heads, n_heads), -2, -3)
-
-    def rows_in_place_of_columns(x, n_heads):
-        d_k = x.shape[-1] // n_heads
-        return np.stack([x[h * d_k : (h + 1) * d_k] for h in range(n_heads)])
-
     def slices_without_dots(x, n_heads):
         d_k = x.shape[-1] // n_heads
         return np.stack([x[:, h * d_k : (h + 1) * d_k] for h in range(n_heads)])
 
-    def off_by_one(x, n_heads):
-        d_k = x.shape[-1] // n_heads
-        return np.stack([x[..., h * d_k : (h + 1) * d_k - 1] for h in range(n_heads)], axis=-3)
-
     def overlapping(x, n_heads):
         d_k = x.shape[-1] // n_heads
         return np.stack([x[..., h : h + d_k] for h in range(n_heads)], axis=-3)
+
+    overlapping.slips = """
+    rows_in_place_of_columns: ..., h : h + ==> h * d_k : (h + 1) * && , axis=-3 ==>
+    off_by_one: h : h + d_k ==> h * d_k : (h + 1) * d_k - 1
+    """
 
     def resizes_in_place(x, n_heads):
         *batch, n, d = x.shape
@@ -109,9 +72,15 @@ class split_heads:
         *batch, n, d = x.shape
         return x.reshape(*batch, n, n_heads, d // n_heads).mean(-1).mT[..., None]
 
-    def all_axes_reversed(x, n_heads):
-        *batch, n, d = x.shape
-        return x.reshape(*batch, n, n_heads, d // n_heads).T
+    head_means.slips = r"""
+    only_reshape: n, n_heads ==> n_heads, n && .mean(-1).mT[..., None] ==>
+    no_transpose: .mean(-1).mT[..., None] ==>
+    assumes_batch: \n    *batch ==> \n    b && *batch ==> b && mean(-1).mT[..., None] ==> transpose(0, 2, 1, 3)
+    assumes_no_batch: *batch, n, d ==> n, d && *batch, n ==> n && mean(-1).mT[..., None] ==> transpose(1, 0, 2)
+    heads_and_size_exchanged: mean(-1).mT[..., None] ==> mT
+    swaps_0_and_1: mean(-1).mT[..., None] ==> swapaxes(0, 1)
+    all_axes_reversed: mean(-1).mT[..., None] ==> T
+    """
 
 
 class multi_head_attention:
@@ -126,6 +95,10 @@ class multi_head_attention:
             all_weights.append(weights)
         return np.concatenate(outputs, -1) @ w_o, np.stack(all_weights, -3)
 
+    right_loop.slips = """
+    weights_stacked_in_front: np.stack(all_weights, -3) ==> np.stack(all_weights)
+    """
+
     def right_einsum(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
         q, k, v = (_split(x @ w, n_heads) for w in (w_q, w_k, w_v))
         scores = np.einsum("...hqd,...hkd->...hqk", q, k) / np.sqrt(q.shape[-1])
@@ -135,33 +108,6 @@ class multi_head_attention:
         parts = w_o.reshape(n_heads, -1, w_o.shape[-1])
         return np.einsum("...hqk,...hkd,hdm->...qm", weights, v, parts), weights
 
-    def root_of_d_model(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
-        q, k, v = (_split(x @ w, n_heads) for w in (w_q, w_k, w_v))
-        scores = q @ k.mT / np.sqrt(x.shape[-1])
-        if mask is not None:
-            scores = np.where(_mask(mask), scores, -np.inf)
-        weights = reference.softmax(scores)
-        heads = np.moveaxis(weights @ v, -3, -2)
-        return heads.reshape(*x.shape[:-1], -1) @ w_o, weights
-
-    def root_of_heads(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
-        q, k, v = (_split(x @ w, n_heads) for w in (w_q, w_k, w_v))
-        scores = q @ k.mT / np.sqrt(n_heads)
-        if mask is not None:
-            scores = np.where(_mask(mask), scores, -np.inf)
-        weights = reference.softmax(scores)
-        heads = np.moveaxis(weights @ v, -3, -2)
-        return heads.reshape(*x.shape[:-1], -1) @ w_o, weights
-
-    def no_scale(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
-        q, k, v = (_split(x @ w, n_heads) for w in (w_q, w_k, w_v))
-        scores = q @ k.mT
-        if mask is not None:
-            scores = np.where(_mask(mask), scores, -np.inf)
-        weights = reference.softmax(scores)
-        heads = np.moveaxis(weights @ v, -3, -2)
-        return heads.reshape(*x.shape[:-1], -1) @ w_o, weights
-
     def joined_without_transposing(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
         q, k, v = (_split(x @ w, n_heads) for w in (w_q, w_k, w_v))
         scores = q @ k.mT / np.sqrt(q.shape[-1])
@@ -170,22 +116,10 @@ class multi_head_attention:
         weights = reference.softmax(scores)
         return (weights @ v).reshape(*x.shape[:-1], -1) @ w_o, weights
 
-    def no_w_o(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
-        q, k, v = (_split(x @ w, n_heads) for w in (w_q, w_k, w_v))
-        scores = q @ k.mT / np.sqrt(q.shape[-1])
-        if mask is not None:
-            scores = np.where(_mask(mask), scores, -np.inf)
-        weights = reference.softmax(scores)
-        return np.moveaxis(weights @ v, -3, -2).reshape(*x.shape[:-1], -1), weights
-
-    def mask_without_head_axis(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
-        q, k, v = (_split(x @ w, n_heads) for w in (w_q, w_k, w_v))
-        scores = q @ k.mT / np.sqrt(q.shape[-1])
-        if mask is not None:
-            scores = np.where(mask, scores, -np.inf)
-        weights = reference.softmax(scores)
-        heads = np.moveaxis(weights @ v, -3, -2)
-        return heads.reshape(*x.shape[:-1], -1) @ w_o, weights
+    joined_without_transposing.slips = """
+    no_w_o: (weights @ v).reshape(*x.shape[:-1], -1) @ w_o ==> np.moveaxis(weights @ v, -3, -2).reshape(*x.shape[:-1], -1)
+    heads_summed: (weights @ v).reshape(*x.shape[:-1], -1) ==> (weights @ v).sum(-3)
+    """
 
     def mask_ignored(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
         q, k, v = (_split(x @ w, n_heads) for w in (w_q, w_k, w_v))
@@ -193,31 +127,9 @@ class multi_head_attention:
         heads = np.moveaxis(weights @ v, -3, -2)
         return heads.reshape(*x.shape[:-1], -1) @ w_o, weights
 
-    def mask_inverted(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
-        q, k, v = (_split(x @ w, n_heads) for w in (w_q, w_k, w_v))
-        scores = q @ k.mT / np.sqrt(q.shape[-1])
-        if mask is not None:
-            scores = np.where(_mask(mask), -np.inf, scores)
-        weights = reference.softmax(scores)
-        heads = np.moveaxis(weights @ v, -3, -2)
-        return heads.reshape(*x.shape[:-1], -1) @ w_o, weights
-
-    def masked_after(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
-        q, k, v = (_split(x @ w, n_heads) for w in (w_q, w_k, w_v))
-        weights = reference.softmax(q @ k.mT / np.sqrt(q.shape[-1]))
-        if mask is not None:
-            weights = weights * _mask(mask)
-        heads = np.moveaxis(weights @ v, -3, -2)
-        return heads.reshape(*x.shape[:-1], -1) @ w_o, weights
-
-    def minus_a_billion(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
-        q, k, v = (_split(x @ w, n_heads) for w in (w_q, w_k, w_v))
-        scores = q @ k.mT / np.sqrt(q.shape[-1])
-        if mask is not None:
-            scores = np.where(_mask(mask), scores, -1e9)
-        weights = reference.softmax(scores)
-        heads = np.moveaxis(weights @ v, -3, -2)
-        return heads.reshape(*x.shape[:-1], -1) @ w_o, weights
+    mask_ignored.slips = r"""
+    masked_after: heads = ==> if mask is not None:\n        weights = weights * _mask(mask)\n    heads =
+    """
 
     def one_head(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
         q, k, v = x @ w_q, x @ w_k, x @ w_v
@@ -226,26 +138,6 @@ class multi_head_attention:
             scores = np.where(mask, scores, -np.inf)
         weights = reference.softmax(scores)
         return weights @ v @ w_o, weights
-
-    def mean_weights(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
-        q, k, v = (_split(x @ w, n_heads) for w in (w_q, w_k, w_v))
-        scores = q @ k.mT / np.sqrt(q.shape[-1])
-        if mask is not None:
-            scores = np.where(_mask(mask), scores, -np.inf)
-        weights = reference.softmax(scores)
-        heads = np.moveaxis(weights @ v, -3, -2)
-        return heads.reshape(*x.shape[:-1], -1) @ w_o, weights.mean(-3)
-
-    def weights_stacked_in_front(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
-        outputs, all_weights = [], []
-        for q, k, v in zip(*(np.split(x @ w, n_heads, axis=-1) for w in (w_q, w_k, w_v))):
-            scores = q @ k.mT / np.sqrt(q.shape[-1])
-            if mask is not None:
-                scores = np.where(mask, scores, -np.inf)
-            weights = reference.softmax(scores)
-            outputs.append(weights @ v)
-            all_weights.append(weights)
-        return np.concatenate(outputs, -1) @ w_o, np.stack(all_weights)
 
     def rows_of_w(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
         outputs, all_weights = [], []
@@ -270,14 +162,6 @@ class multi_head_attention:
             all_weights.append(weights)
         return np.concatenate(outputs, -1) @ w_o, np.stack(all_weights, -3)
 
-    def heads_summed(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
-        q, k, v = (_split(x @ w, n_heads) for w in (w_q, w_k, w_v))
-        scores = q @ k.mT / np.sqrt(q.shape[-1])
-        if mask is not None:
-            scores = np.where(_mask(mask), scores, -np.inf)
-        weights = reference.softmax(scores)
-        return (weights @ v).sum(-3) @ w_o, weights
-
     def heads_averaged_through_w_o(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
         q, k, v = (_split(x @ w, n_heads) for w in (w_q, w_k, w_v))
         scores = q @ k.mT / np.sqrt(q.shape[-1])
@@ -287,14 +171,26 @@ class multi_head_attention:
         parts = w_o.reshape(n_heads, -1, w_o.shape[-1])
         return (weights @ v @ parts).mean(-3), weights
 
-    def swapped(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
+    def right_plain(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
         q, k, v = (_split(x @ w, n_heads) for w in (w_q, w_k, w_v))
         scores = q @ k.mT / np.sqrt(q.shape[-1])
         if mask is not None:
             scores = np.where(_mask(mask), scores, -np.inf)
         weights = reference.softmax(scores)
         heads = np.moveaxis(weights @ v, -3, -2)
-        return weights, heads.reshape(*x.shape[:-1], -1) @ w_o
+        return heads.reshape(*x.shape[:-1], -1) @ w_o, weights
+
+    right_plain.slips = """
+    root_of_d_model: q.shape ==> x.shape
+    root_of_heads: q.shape[-1] ==> n_heads
+    no_scale: q @ k.mT / np.sqrt(q.shape[-1]) ==> q @ k.mT
+    mask_without_head_axis: _mask(mask) ==> mask
+    mask_inverted: np.where(_mask(mask), scores, -np.inf) ==> np.where(_mask(mask), -np.inf, scores)
+    minus_a_billion: -np.inf ==> -1e9
+    mean_weights: heads.reshape(*x.shape[:-1], -1) @ w_o, weights ==> heads.reshape(*x.shape[:-1], -1) @ w_o, weights.mean(-3)
+    swapped: heads.reshape(*x.shape[:-1], -1) @ w_o, weights ==> weights, heads.reshape(*x.shape[:-1], -1) @ w_o
+    exchanged_queries_and_keys: (w_q, w_k, w_v) ==> (w_k, w_q, w_v)
+    """
 
     def w_o_transposed(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
         q, k, v = (_split(x @ w, n_heads) for w in (w_q, w_k, w_v))
@@ -363,15 +259,6 @@ class multi_head_attention:
         heads = np.moveaxis(weights @ v, -3, -2)
         return heads.reshape(*x.shape[:-1], -1) @ w_o, weights
 
-    def exchanged_queries_and_keys(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
-        q, k, v = (_split(x @ w, n_heads) for w in (w_k, w_q, w_v))
-        scores = q @ k.mT / np.sqrt(q.shape[-1])
-        if mask is not None:
-            scores = np.where(_mask(mask), scores, -np.inf)
-        weights = reference.softmax(scores)
-        heads = np.moveaxis(weights @ v, -3, -2)
-        return heads.reshape(*x.shape[:-1], -1) @ w_o, weights
-
     def assumes_batch(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
         b, n, d = x.shape
         q, k, v = (
@@ -397,26 +284,20 @@ class head_contributions:
             out[..., h, :, :] = whole @ w_o
         return out
 
-    def the_sum(heads, w_o):
-        return (heads @ w_o.reshape(heads.shape[-3], heads.shape[-1], -1)).sum(-3)
-
-    def whole_output(heads, w_o):
-        joined = np.moveaxis(heads, -3, -2)
-        return joined.reshape(*joined.shape[:-2], -1) @ w_o
-
     def columns_of_w_o(heads, w_o):
         parts = np.split(w_o, heads.shape[-3], axis=1)
         return np.stack([heads[..., h, :, :] @ p.T for h, p in enumerate(parts)], -3)
 
-    def columns_not_transposed(heads, w_o):
-        d_v = heads.shape[-1]
-        return np.stack(
-            [heads[..., h, :, :] @ w_o[:, h * d_v : (h + 1) * d_v] for h in range(heads.shape[-3])],
-            -3,
-        )
-
     def whole_w_o(heads, w_o):
         return heads @ w_o
+
+    whole_w_o.slips = r"""
+    the_sum: heads @ w_o ==> (heads @ w_o.reshape(heads.shape[-3], heads.shape[-1], -1)).sum(-3)
+    whole_output: return heads ==> joined = np.moveaxis(heads, -3, -2)\n    return joined.reshape(*joined.shape[:-2], -1)
+    absolute: heads @ w_o ==> np.abs(heads @ w_o.reshape(heads.shape[-3], heads.shape[-1], -1))
+    cumulative: heads @ w_o ==> np.cumsum(heads @ w_o.reshape(heads.shape[-3], heads.shape[-1], -1), axis=-3)
+    first_part_for_all: heads @ w_o ==> heads @ w_o[: heads.shape[-1]]
+    """
 
     def stacked_in_front(heads, w_o):
         parts = np.split(w_o, heads.shape[-3])
@@ -430,52 +311,37 @@ class head_contributions:
         n_heads = len(heads)
         return heads @ w_o.reshape(n_heads, -1, w_o.shape[-1])
 
-    def first_part_for_all(heads, w_o):
-        return heads @ w_o[: heads.shape[-1]]
-
     def interleaved_rows(heads, w_o):
         n_heads = heads.shape[-3]
         return np.stack([heads[..., h, :, :] @ w_o[h::n_heads] for h in range(n_heads)], -3)
-
-    def w_o_transposed(heads, w_o):
-        return heads @ w_o.T.reshape(heads.shape[-3], heads.shape[-1], -1)
 
     def reshaped_transposed(heads, w_o):
         n_heads, d_v = heads.shape[-3], heads.shape[-1]
         return heads @ np.moveaxis(w_o.reshape(d_v, n_heads, -1), 1, 0)
 
-    def without_the_head(heads, w_o):
-        terms = heads @ w_o.reshape(heads.shape[-3], heads.shape[-1], -1)
-        return terms.sum(-3, keepdims=True) - terms
+    def right_plain(heads, w_o):
+        return heads @ w_o.reshape(heads.shape[-3], heads.shape[-1], -1)
+
+    def w_o_transposed(heads, w_o):
+        return heads @ w_o.T.reshape(heads.shape[-3], heads.shape[-1], -1)
 
     def divided_by_heads(heads, w_o):
         terms = heads @ w_o.reshape(heads.shape[-3], heads.shape[-1], -1)
         return terms / heads.shape[-3]
 
-    def in_shares(heads, w_o):
-        terms = heads @ w_o.reshape(heads.shape[-3], heads.shape[-1], -1)
-        return terms / terms.sum(-3, keepdims=True)
-
-    def norms(heads, w_o):
-        terms = heads @ w_o.reshape(heads.shape[-3], heads.shape[-1], -1)
-        return np.linalg.norm(terms, axis=-1)
-
-    def absolute(heads, w_o):
-        return np.abs(heads @ w_o.reshape(heads.shape[-3], heads.shape[-1], -1))
-
-    def cumulative(heads, w_o):
-        return np.cumsum(heads @ w_o.reshape(heads.shape[-3], heads.shape[-1], -1), axis=-3)
-
     def reversed_parts(heads, w_o):
         return heads @ w_o.reshape(heads.shape[-3], heads.shape[-1], -1)[::-1]
+
+    reversed_parts.slips = r"""
+    in_shares: return ==> terms = && [::-1] ==> \n    return terms / terms.sum(-3, keepdims=True)
+    tokens_first: return heads @ ==> parts = && [::-1] ==> \n    return np.einsum("...hnd,hdm->...nhm", heads, parts)
+    norms: return ==> terms = && [::-1] ==> \n    return np.linalg.norm(terms, axis=-1)
+    without_the_head: return ==> terms = && [::-1] ==> \n    return terms.sum(-3, keepdims=True) - terms
+    """
 
     def einsum_with_batch_summed(heads, w_o):
         parts = w_o.reshape(heads.shape[-3], heads.shape[-1], -1)
         return np.einsum("...hnd,hdm->hnm", heads, parts)
-
-    def tokens_first(heads, w_o):
-        parts = w_o.reshape(heads.shape[-3], heads.shape[-1], -1)
-        return np.einsum("...hnd,hdm->...nhm", heads, parts)
 
     def without_batch(heads, w_o):
         n_heads, n, d_v = heads.shape
@@ -486,6 +352,10 @@ class head_contributions:
         return np.stack(
             [heads[..., h, :, :] @ w_o[h : h + d_v] for h in range(heads.shape[-3])], -3
         )
+
+    off_by_one_rows.slips = """
+    columns_not_transposed: h : h + d_v ==> :, h * d_v : (h + 1) * d_v
+    """
 
     def list_of_arrays(heads, w_o):
         d_v = heads.shape[-1]

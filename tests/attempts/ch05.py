@@ -1,4 +1,4 @@
-# ruff: noqa: PLR1730, RUF059 (what students write)
+# ruff: noqa: PLR1730 (what students write)
 """What students may hand in to the exercises of chapter 05, written from their statements alone."""
 
 import numpy as np
@@ -23,91 +23,50 @@ class layer_norm:
             out[i] = (row - row.mean()) / (row.var() + 1e-5) ** 0.5 * gain + bias
         return out
 
-    def standard_deviation_plus_epsilon(x, gain, bias):
-        m, s = x.mean(-1, keepdims=True), x.std(-1, keepdims=True)
-        return gain * (x - m) / (s + 1e-5) + bias
-
-    def no_epsilon(x, gain, bias):
-        m, s = x.mean(-1, keepdims=True), x.std(-1, keepdims=True)
-        return gain * (x - m) / s + bias
-
-    def variance_not_rooted(x, gain, bias):
-        m, v = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
-        return gain * (x - m) / (v + 1e-5) + bias
-
-    def sample_variance(x, gain, bias):
-        m, v = x.mean(-1, keepdims=True), x.var(-1, keepdims=True, ddof=1)
-        return gain * (x - m) / np.sqrt(v + 1e-5) + bias
-
-    def axis_0(x, gain, bias):
-        m, v = x.mean(0), x.var(0)
-        return gain * (x - m) / np.sqrt(v + 1e-5) + bias
-
     def axis_minus_2(x, gain, bias):
         m, v = x.mean(-2, keepdims=True), x.var(-2, keepdims=True)
-        return gain * (x - m) / np.sqrt(v + 1e-5) + bias
-
-    def axis_1(x, gain, bias):
-        m, v = x.mean(1, keepdims=True), x.var(1, keepdims=True)
         return gain * (x - m) / np.sqrt(v + 1e-5) + bias
 
     def whole_array(x, gain, bias):
         return gain * (x - x.mean()) / np.sqrt(x.var() + 1e-5) + bias
 
-    def no_keepdims(x, gain, bias):
-        m, v = x.mean(-1), x.var(-1)
-        return gain * (x - m) / np.sqrt(v + 1e-5) + bias
-
-    def bias_inside(x, gain, bias):
-        m, v = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
-        return (gain * (x - m) + bias) / np.sqrt(v + 1e-5)
-
-    def no_bias(x, gain, bias):
-        m, v = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
-        return gain * (x - m) / np.sqrt(v + 1e-5)
-
-    def no_gain(x, gain, bias):
-        m, v = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
-        return (x - m) / np.sqrt(v + 1e-5) + bias
-
-    def neither(x, gain, bias):
-        m, v = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
-        return (x - m) / np.sqrt(v + 1e-5)
-
-    def not_centred(x, gain, bias):
-        v = x.var(-1, keepdims=True)
-        return gain * x / np.sqrt(v + 1e-5) + bias
-
     def rms(x, gain, bias):
         return gain * x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5) + bias
-
-    def gain_and_bias_exchanged(x, gain, bias):
-        m, v = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
-        return bias * (x - m) / np.sqrt(v + 1e-5) + gain
-
-    def bias_before_gain(x, gain, bias):
-        m, v = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
-        return gain * ((x - m) / np.sqrt(v + 1e-5) + bias)
-
-    def missing_parenthesis(x, gain, bias):
-        m, v = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
-        return gain * x - m / np.sqrt(v + 1e-5) + bias
 
     def unit_length(x, gain, bias):
         c = x - x.mean(-1, keepdims=True)
         return gain * c / np.sqrt((c**2).sum(-1, keepdims=True) + 1e-5) + bias
 
-    def large_epsilon(x, gain, bias):
+    def right_plain(x, gain, bias):
         m, v = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
-        return gain * (x - m) / np.sqrt(v + 1e-3) + bias
+        return gain * (x - m) / np.sqrt(v + 1e-5) + bias
 
-    def epsilon_wrong_power(x, gain, bias):
-        m, v = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
-        return gain * (x - m) / np.sqrt(v + 10e-5) + bias
+    right_plain.slips = """
+    axis_1: x.mean(-1, keepdims=True), x.var(-1, keepdims=True) ==> x.mean(1, keepdims=True), x.var(1, keepdims=True)
+    large_epsilon: v + 1e-5 ==> v + 1e-3
+    variance_not_rooted: np.sqrt(v + 1e-5) ==> (v + 1e-5)
+    sample_variance: x.var(-1, keepdims=True) ==> x.var(-1, keepdims=True, ddof=1)
+    axis_0: -1, keepdims=True ==> 0
+    no_keepdims: , keepdims=True ==>
+    bias_inside: gain * (x - m) / np.sqrt(v + 1e-5) + bias ==> (gain * (x - m) + bias) / np.sqrt(v + 1e-5)
+    no_bias: gain * (x - m) / np.sqrt(v + 1e-5) + bias ==> gain * (x - m) / np.sqrt(v + 1e-5)
+    no_gain: gain * (x - m) ==> (x - m)
+    neither: gain * (x - m) / np.sqrt(v + 1e-5) + bias ==> (x - m) / np.sqrt(v + 1e-5)
+    not_centred: m, v = x.mean(-1, keepdims=True), x.var(-1, keepdims=True) ==> v = x.var(-1, keepdims=True) && x - m ==> x
+    gain_and_bias_exchanged: gain * (x - m) / np.sqrt(v + 1e-5) + bias ==> bias * (x - m) / np.sqrt(v + 1e-5) + gain
+    bias_before_gain: gain * (x - m) / np.sqrt(v + 1e-5) + bias ==> gain * ((x - m) / np.sqrt(v + 1e-5) + bias)
+    missing_parenthesis: gain * (x - m) / np.sqrt(v + 1e-5) ==> gain * x - m / np.sqrt(v + 1e-5)
+    epsilon_wrong_power: v + 1e-5 ==> v + 10e-5
+    epsilon_outside_the_root: gain * (x - m) / np.sqrt(v + 1e-5) ==> gain * (x - m) / np.sqrt(v) + 1e-5
+    """
 
-    def epsilon_outside_the_root(x, gain, bias):
-        m, v = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
-        return gain * (x - m) / np.sqrt(v) + 1e-5 + bias
+    def no_epsilon(x, gain, bias):
+        m, s = x.mean(-1, keepdims=True), x.std(-1, keepdims=True)
+        return gain * (x - m) / s + bias
+
+    def standard_deviation_plus_epsilon(x, gain, bias):
+        m, s = x.mean(-1, keepdims=True), x.std(-1, keepdims=True)
+        return gain * (x - m) / (s + 1e-5) + bias
 
     def in_place(x, gain, bias):
         v = x.var(-1, keepdims=True)
@@ -137,105 +96,46 @@ class feed_forward:
         z = np.tensordot(x, w_1, 1) + b_1
         return np.tensordot((z + np.abs(z)) / 2, w_2, 1) + b_2
 
-    def np_max(x, w_1, b_1, w_2, b_2):
-        return np.max(0, x @ w_1 + b_1) @ w_2 + b_2
+    def right_plain(x, w_1, b_1, w_2, b_2):
+        return np.maximum(0, x @ w_1 + b_1) @ w_2 + b_2
 
-    def python_max(x, w_1, b_1, w_2, b_2):
-        return max(0, x @ w_1 + b_1) @ w_2 + b_2
-
-    def no_relu(x, w_1, b_1, w_2, b_2):
-        return (x @ w_1 + b_1) @ w_2 + b_2
-
-    def relu_before_bias(x, w_1, b_1, w_2, b_2):
-        return (np.maximum(0, x @ w_1) + b_1) @ w_2 + b_2
-
-    def relu_at_the_end(x, w_1, b_1, w_2, b_2):
-        return np.maximum(0, (x @ w_1 + b_1) @ w_2 + b_2)
-
-    def relu_twice(x, w_1, b_1, w_2, b_2):
-        return np.maximum(0, np.maximum(0, x @ w_1 + b_1) @ w_2 + b_2)
-
-    def no_first_bias(x, w_1, b_1, w_2, b_2):
-        return np.maximum(0, x @ w_1) @ w_2 + b_2
-
-    def no_second_bias(x, w_1, b_1, w_2, b_2):
-        return np.maximum(0, x @ w_1 + b_1) @ w_2
-
-    def no_biases(x, w_1, b_1, w_2, b_2):
-        return np.maximum(0, x @ w_1) @ w_2
-
-    def precedence(x, w_1, b_1, w_2, b_2):
-        return np.maximum(0, x @ w_1 + b_1 @ w_2 + b_2)
-
-    def missing_parenthesis(x, w_1, b_1, w_2, b_2):
-        return x @ w_1 + b_1 @ w_2 + b_2
+    right_plain.slips = r"""
+    missing_parenthesis: np.maximum(0, x @ w_1 + b_1) @ w_2 ==> x @ w_1 + b_1 @ w_2
+    np_max: np.maximum ==> np.max
+    python_max: np.maximum ==> max
+    no_relu: np.maximum(0, x @ w_1 + b_1) ==> (x @ w_1 + b_1)
+    relu_before_bias: np.maximum(0, x @ w_1 + b_1) ==> (np.maximum(0, x @ w_1) + b_1)
+    relu_at_the_end: np.maximum(0, x @ w_1 + b_1) @ w_2 + b_2 ==> np.maximum(0, (x @ w_1 + b_1) @ w_2 + b_2)
+    relu_twice: np.maximum(0, x @ w_1 + b_1) @ w_2 + b_2 ==> np.maximum(0, np.maximum(0, x @ w_1 + b_1) @ w_2 + b_2)
+    no_first_bias: x @ w_1 + b_1 ==> x @ w_1
+    no_second_bias: np.maximum(0, x @ w_1 + b_1) @ w_2 + b_2 ==> np.maximum(0, x @ w_1 + b_1) @ w_2
+    no_biases: np.maximum(0, x @ w_1 + b_1) @ w_2 + b_2 ==> np.maximum(0, x @ w_1) @ w_2
+    precedence: np.maximum(0, x @ w_1 + b_1) @ w_2 + b_2 ==> np.maximum(0, x @ w_1 + b_1 @ w_2 + b_2)
+    sigmoid: np.maximum(0, x @ w_1 + b_1) ==> 1 / (1 + np.exp(-(x @ w_1 + b_1)))
+    tanh: np.maximum(0, x @ w_1 + b_1) ==> np.tanh(x @ w_1 + b_1)
+    absolute: np.maximum(0, x @ w_1 + b_1) ==> np.abs(x @ w_1 + b_1)
+    minimum: np.maximum ==> np.minimum
+    leaky: return np.maximum(0, x @ w_1 + b_1) @ w_2 + b_2 ==> z = x @ w_1 + b_1\n    return np.maximum(0.01 * z, z) @ w_2 + b_2
+    maximum_with_1: np.maximum(0, x @ w_1 + b_1) ==> np.maximum(1, x @ w_1 + b_1)
+    clipped_at_1: np.maximum(0, x @ w_1 + b_1) ==> np.clip(x @ w_1 + b_1, 0, 1)
+    residual: np.maximum(0, x @ w_1 + b_1) @ w_2 ==> x + np.maximum(0, x @ w_1 + b_1) @ w_2
+    transposed: np.maximum(0, x @ w_1 + b_1) @ w_2 ==> np.maximum(0, x @ w_1.T + b_1) @ w_2.T
+    second_transposed: np.maximum(0, x @ w_1 + b_1) @ w_2 ==> np.maximum(0, x @ w_1 + b_1) @ w_2.T
+    from_the_left: np.maximum(0, x @ w_1 + b_1) @ w_2 ==> w_2 @ np.maximum(0, w_1 @ x + b_1)
+    biases_exchanged: np.maximum(0, x @ w_1 + b_1) @ w_2 + b_2 ==> np.maximum(0, x @ w_1 + b_2) @ w_2 + b_1
+    matrices_exchanged: np.maximum(0, x @ w_1 + b_1) @ w_2 + b_2 ==> np.maximum(0, x @ w_2 + b_2) @ w_1 + b_1
+    if_on_an_array: return np.maximum(0, x @ w_1 + b_1) @ w_2 + b_2 ==> z = x @ w_1 + b_1\n    if z < 0:\n        z = 0\n    return z @ w_2 + b_2
+    boolean_relu: return np.maximum(0, x @ w_1 + b_1) @ w_2 + b_2 ==> z = x @ w_1 + b_1\n    return (z > 0) @ w_2 + b_2
+    relu_on_x: np.maximum(0, x @ w_1 + b_1) ==> (np.maximum(0, x) @ w_1 + b_1)
+    relu_of_the_product_with_w_2: np.maximum(0, x @ w_1 + b_1) @ w_2 ==> np.maximum(0, (x @ w_1 + b_1) @ w_2)
+    biases_subtracted: np.maximum(0, x @ w_1 + b_1) @ w_2 + b_2 ==> np.maximum(0, x @ w_1 - b_1) @ w_2 - b_2
+    maximum_along_an_axis: np.maximum(0, x @ w_1 + b_1) ==> (x @ w_1 + b_1).max(-1)
+    """
 
     def gelu(x, w_1, b_1, w_2, b_2):
         z = x @ w_1 + b_1
         z = 0.5 * z * (1 + np.tanh(np.sqrt(2 / np.pi) * (z + 0.044715 * z**3)))
         return z @ w_2 + b_2
-
-    def sigmoid(x, w_1, b_1, w_2, b_2):
-        return 1 / (1 + np.exp(-(x @ w_1 + b_1))) @ w_2 + b_2
-
-    def tanh(x, w_1, b_1, w_2, b_2):
-        return np.tanh(x @ w_1 + b_1) @ w_2 + b_2
-
-    def absolute(x, w_1, b_1, w_2, b_2):
-        return np.abs(x @ w_1 + b_1) @ w_2 + b_2
-
-    def minimum(x, w_1, b_1, w_2, b_2):
-        return np.minimum(0, x @ w_1 + b_1) @ w_2 + b_2
-
-    def leaky(x, w_1, b_1, w_2, b_2):
-        z = x @ w_1 + b_1
-        return np.maximum(0.01 * z, z) @ w_2 + b_2
-
-    def maximum_with_1(x, w_1, b_1, w_2, b_2):
-        return np.maximum(1, x @ w_1 + b_1) @ w_2 + b_2
-
-    def clipped_at_1(x, w_1, b_1, w_2, b_2):
-        return np.clip(x @ w_1 + b_1, 0, 1) @ w_2 + b_2
-
-    def residual(x, w_1, b_1, w_2, b_2):
-        return x + np.maximum(0, x @ w_1 + b_1) @ w_2 + b_2
-
-    def transposed(x, w_1, b_1, w_2, b_2):
-        return np.maximum(0, x @ w_1.T + b_1) @ w_2.T + b_2
-
-    def second_transposed(x, w_1, b_1, w_2, b_2):
-        return np.maximum(0, x @ w_1 + b_1) @ w_2.T + b_2
-
-    def from_the_left(x, w_1, b_1, w_2, b_2):
-        return w_2 @ np.maximum(0, w_1 @ x + b_1) + b_2
-
-    def biases_exchanged(x, w_1, b_1, w_2, b_2):
-        return np.maximum(0, x @ w_1 + b_2) @ w_2 + b_1
-
-    def matrices_exchanged(x, w_1, b_1, w_2, b_2):
-        return np.maximum(0, x @ w_2 + b_2) @ w_1 + b_1
-
-    def if_on_an_array(x, w_1, b_1, w_2, b_2):
-        z = x @ w_1 + b_1
-        if z < 0:
-            z = 0
-        return z @ w_2 + b_2
-
-    def boolean_relu(x, w_1, b_1, w_2, b_2):
-        z = x @ w_1 + b_1
-        return (z > 0) @ w_2 + b_2
-
-    def relu_on_x(x, w_1, b_1, w_2, b_2):
-        return (np.maximum(0, x) @ w_1 + b_1) @ w_2 + b_2
-
-    def relu_of_the_product_with_w_2(x, w_1, b_1, w_2, b_2):
-        return np.maximum(0, (x @ w_1 + b_1) @ w_2) + b_2
-
-    def biases_subtracted(x, w_1, b_1, w_2, b_2):
-        return np.maximum(0, x @ w_1 - b_1) @ w_2 - b_2
-
-    def maximum_along_an_axis(x, w_1, b_1, w_2, b_2):
-        return (x @ w_1 + b_1).max(-1) @ w_2 + b_2
 
     def two_loops_for_one_sentence(x, w_1, b_1, w_2, b_2):
         out = np.zeros((x.shape[0], w_2.shape[1]))
@@ -270,17 +170,9 @@ class encoder_layer:
         y = reference.layer_norm(x + reference.self_attention(x, w_q, w_k, w_v)[0])
         return reference.layer_norm(y + np.maximum(0, y @ w_1) @ w_2)
 
-    def no_first_residual(x, w_q, w_k, w_v, w_o, w_1, w_2):
-        y = reference.layer_norm(reference.self_attention(x, w_q, w_k, w_v)[0] @ w_o)
-        return reference.layer_norm(y + np.maximum(0, y @ w_1) @ w_2)
-
-    def no_second_residual(x, w_q, w_k, w_v, w_o, w_1, w_2):
-        y = reference.layer_norm(x + reference.self_attention(x, w_q, w_k, w_v)[0] @ w_o)
-        return reference.layer_norm(np.maximum(0, y @ w_1) @ w_2)
-
-    def no_residuals(x, w_q, w_k, w_v, w_o, w_1, w_2):
-        y = reference.layer_norm(reference.self_attention(x, w_q, w_k, w_v)[0] @ w_o)
-        return reference.layer_norm(np.maximum(0, y @ w_1) @ w_2)
+    forgets_w_o.slips = """
+    w_o_transposed: reference.self_attention(x, w_q, w_k, w_v)[0] ==> reference.self_attention(x, w_q, w_k, w_v)[0] @ w_o.T
+    """
 
     def pre_norm(x, w_q, w_k, w_v, w_o, w_1, w_2):
         y = x + reference.self_attention(reference.layer_norm(x), w_q, w_k, w_v)[0] @ w_o
@@ -294,34 +186,30 @@ class encoder_layer:
         y = x + reference.self_attention(x, w_q, w_k, w_v)[0] @ w_o
         return reference.layer_norm(y + np.maximum(0, y @ w_1) @ w_2)
 
-    def no_last_norm(x, w_q, w_k, w_v, w_o, w_1, w_2):
+    def right_plain(x, w_q, w_k, w_v, w_o, w_1, w_2):
         y = reference.layer_norm(x + reference.self_attention(x, w_q, w_k, w_v)[0] @ w_o)
-        return y + np.maximum(0, y @ w_1) @ w_2
+        return reference.layer_norm(y + np.maximum(0, y @ w_1) @ w_2)
+
+    right_plain.slips = """
+    unpacking_forgotten: reference.self_attention(x, w_q, w_k, w_v)[0] ==> reference.self_attention(x, w_q, w_k, w_v)
+    w_o_twice: reference.self_attention(x, w_q, w_k, w_v) ==> reference.self_attention(x, w_q, w_k, w_v @ w_o)
+    no_first_residual: x + reference ==> reference
+    no_second_residual: y + np.maximum(0, y @ w_1) @ w_2 ==> np.maximum(0, y @ w_1) @ w_2
+    no_residuals: x + reference ==> reference && y + np ==> np
+    no_last_norm: reference.layer_norm(y + np.maximum(0, y @ w_1) @ w_2) ==> y + np.maximum(0, y @ w_1) @ w_2
+    feeds_x_forward: y @ w_1 ==> x @ w_1
+    no_relu: np.maximum(0, y @ w_1) ==> y @ w_1
+    relu_after_w_2: np.maximum(0, y @ w_1) @ w_2 ==> np.maximum(0, y @ w_1 @ w_2)
+    np_max: np.maximum ==> np.max
+    """
 
     def residual_from_x(x, w_q, w_k, w_v, w_o, w_1, w_2):
         y = reference.layer_norm(x + reference.self_attention(x, w_q, w_k, w_v)[0] @ w_o)
         return reference.layer_norm(x + np.maximum(0, y @ w_1) @ w_2)
 
-    def feeds_x_forward(x, w_q, w_k, w_v, w_o, w_1, w_2):
-        y = reference.layer_norm(x + reference.self_attention(x, w_q, w_k, w_v)[0] @ w_o)
-        return reference.layer_norm(y + np.maximum(0, x @ w_1) @ w_2)
-
-    def no_relu(x, w_q, w_k, w_v, w_o, w_1, w_2):
-        y = reference.layer_norm(x + reference.self_attention(x, w_q, w_k, w_v)[0] @ w_o)
-        return reference.layer_norm(y + y @ w_1 @ w_2)
-
-    def relu_after_w_2(x, w_q, w_k, w_v, w_o, w_1, w_2):
-        y = reference.layer_norm(x + reference.self_attention(x, w_q, w_k, w_v)[0] @ w_o)
-        return reference.layer_norm(y + np.maximum(0, y @ w_1 @ w_2))
-
-    def unpacking_forgotten(x, w_q, w_k, w_v, w_o, w_1, w_2):
-        y = reference.layer_norm(x + reference.self_attention(x, w_q, w_k, w_v) @ w_o)
-        return reference.layer_norm(y + np.maximum(0, y @ w_1) @ w_2)
-
-    def weights_in_place_of_output(x, w_q, w_k, w_v, w_o, w_1, w_2):
-        weights, output = reference.self_attention(x, w_q, w_k, w_v)
-        y = reference.layer_norm(x + output @ w_o)
-        return reference.layer_norm(y + np.maximum(0, y @ w_1) @ w_2)
+    residual_from_x.slips = r"""
+    extra_norm: \n    y ==> \n    x = reference.layer_norm(x)\n    y && x + np ==> y + np
+    """
 
     def norm_before_adding(x, w_q, w_k, w_v, w_o, w_1, w_2):
         y = x + reference.layer_norm(reference.self_attention(x, w_q, w_k, w_v)[0] @ w_o)
@@ -330,10 +218,6 @@ class encoder_layer:
     def w_o_after_the_sum(x, w_q, w_k, w_v, w_o, w_1, w_2):
         y = reference.layer_norm((x + reference.self_attention(x, w_q, w_k, w_v)[0]) @ w_o)
         return reference.layer_norm(y + np.maximum(0, y @ w_1) @ w_2)
-
-    def np_max(x, w_q, w_k, w_v, w_o, w_1, w_2):
-        y = reference.layer_norm(x + reference.self_attention(x, w_q, w_k, w_v)[0] @ w_o)
-        return reference.layer_norm(y + np.max(0, y @ w_1) @ w_2)
 
     def in_place(x, w_q, w_k, w_v, w_o, w_1, w_2):
         x += reference.self_attention(x, w_q, w_k, w_v)[0] @ w_o
@@ -361,26 +245,17 @@ class encoder_layer:
         y = reference.layer_norm(x + weights @ (x @ w_v) @ w_o)
         return reference.layer_norm(y + np.maximum(0, y @ w_1) @ w_2)
 
-    def w_o_transposed(x, w_q, w_k, w_v, w_o, w_1, w_2):
-        y = reference.layer_norm(x + reference.self_attention(x, w_q, w_k, w_v)[0] @ w_o.T)
-        return reference.layer_norm(y + np.maximum(0, y @ w_1) @ w_2)
-
-    def extra_norm(x, w_q, w_k, w_v, w_o, w_1, w_2):
-        x = reference.layer_norm(x)
-        y = reference.layer_norm(x + reference.self_attention(x, w_q, w_k, w_v)[0] @ w_o)
-        return reference.layer_norm(y + np.maximum(0, y @ w_1) @ w_2)
-
     def only_attention(x, w_q, w_k, w_v, w_o, w_1, w_2):
         return reference.layer_norm(x + reference.self_attention(x, w_q, w_k, w_v)[0] @ w_o)
-
-    def w_o_twice(x, w_q, w_k, w_v, w_o, w_1, w_2):
-        y = reference.layer_norm(x + reference.self_attention(x, w_q, w_k, w_v @ w_o)[0] @ w_o)
-        return reference.layer_norm(y + np.maximum(0, y @ w_1) @ w_2)
 
     def returns_two(x, w_q, w_k, w_v, w_o, w_1, w_2):
         output, weights = reference.self_attention(x, w_q, w_k, w_v)
         y = reference.layer_norm(x + output @ w_o)
         return reference.layer_norm(y + np.maximum(0, y @ w_1) @ w_2), weights
+
+    returns_two.slips = """
+    weights_in_place_of_output: output, weights ==> weights, output && , weights ==>
+    """
 
 
 class cross_attention:
@@ -398,34 +273,6 @@ class cross_attention:
         weights = reference.softmax(scores)
         return weights @ memory @ w_v, weights
 
-    def mask_without_axis(x, memory, w_q, w_k, w_v, memory_mask=None):
-        scores = (x @ w_q) @ (memory @ w_k).mT / np.sqrt(w_k.shape[-1])
-        if memory_mask is not None:
-            scores = np.where(memory_mask, scores, -np.inf)
-        weights = reference.softmax(scores)
-        return weights @ (memory @ w_v), weights
-
-    def mask_axis_last(x, memory, w_q, w_k, w_v, memory_mask=None):
-        scores = (x @ w_q) @ (memory @ w_k).mT / np.sqrt(w_k.shape[-1])
-        if memory_mask is not None:
-            scores = np.where(memory_mask[..., None], scores, -np.inf)
-        weights = reference.softmax(scores)
-        return weights @ (memory @ w_v), weights
-
-    def mask_axis_first(x, memory, w_q, w_k, w_v, memory_mask=None):
-        scores = (x @ w_q) @ (memory @ w_k).mT / np.sqrt(w_k.shape[-1])
-        if memory_mask is not None:
-            scores = np.where(memory_mask[None], scores, -np.inf)
-        weights = reference.softmax(scores)
-        return weights @ (memory @ w_v), weights
-
-    def mask_assumes_batch(x, memory, w_q, w_k, w_v, memory_mask=None):
-        scores = (x @ w_q) @ (memory @ w_k).mT / np.sqrt(w_k.shape[-1])
-        if memory_mask is not None:
-            scores = np.where(memory_mask[:, None, :], scores, -np.inf)
-        weights = reference.softmax(scores)
-        return weights @ (memory @ w_v), weights
-
     def mask_inverted(x, memory, w_q, w_k, w_v, memory_mask=None):
         scores = (x @ w_q) @ (memory @ w_k).mT / np.sqrt(w_k.shape[-1])
         if memory_mask is not None:
@@ -433,15 +280,17 @@ class cross_attention:
         weights = reference.softmax(scores)
         return weights @ (memory @ w_v), weights
 
+    mask_inverted.slips = r"""
+    overwrites_the_mask: scores = np ==> np.logical_not(memory_mask, out=memory_mask)\n        scores = np
+    """
+
     def mask_ignored(x, memory, w_q, w_k, w_v, memory_mask=None):
         weights = reference.softmax((x @ w_q) @ (memory @ w_k).mT / np.sqrt(w_k.shape[-1]))
         return weights @ (memory @ w_v), weights
 
-    def masked_after(x, memory, w_q, w_k, w_v, memory_mask=None):
-        weights = reference.softmax((x @ w_q) @ (memory @ w_k).mT / np.sqrt(w_k.shape[-1]))
-        if memory_mask is not None:
-            weights = weights * memory_mask[..., None, :]
-        return weights @ (memory @ w_v), weights
+    mask_ignored.slips = r"""
+    masked_after: return ==> if memory_mask is not None:\n        weights = weights * memory_mask[..., None, :]\n    return
+    """
 
     def memory_masked_to_zero(x, memory, w_q, w_k, w_v, memory_mask=None):
         if memory_mask is not None:
@@ -457,38 +306,31 @@ class cross_attention:
         weights = reference.softmax(scores)
         return weights @ (x @ w_v), weights
 
-    def values_from_x(x, memory, w_q, w_k, w_v, memory_mask=None):
+    queries_from_memory.slips = """
+    keys_from_x: memory @ w_q ==> x @ w_q && x @ w_v ==> memory @ w_v
+    """
+
+    def right_plain(x, memory, w_q, w_k, w_v, memory_mask=None):
         scores = (x @ w_q) @ (memory @ w_k).mT / np.sqrt(w_k.shape[-1])
         if memory_mask is not None:
             scores = np.where(memory_mask[..., None, :], scores, -np.inf)
         weights = reference.softmax(scores)
-        return weights @ (x @ w_v), weights
-
-    def keys_from_x(x, memory, w_q, w_k, w_v, memory_mask=None):
-        scores = (x @ w_q) @ (x @ w_k).mT / np.sqrt(w_k.shape[-1])
-        weights = reference.softmax(scores)
         return weights @ (memory @ w_v), weights
 
-    def no_scale(x, memory, w_q, w_k, w_v, memory_mask=None):
-        scores = (x @ w_q) @ (memory @ w_k).mT
-        if memory_mask is not None:
-            scores = np.where(memory_mask[..., None, :], scores, -np.inf)
-        weights = reference.softmax(scores)
-        return weights @ (memory @ w_v), weights
-
-    def root_of_d_model(x, memory, w_q, w_k, w_v, memory_mask=None):
-        scores = (x @ w_q) @ (memory @ w_k).mT / np.sqrt(x.shape[-1])
-        if memory_mask is not None:
-            scores = np.where(memory_mask[..., None, :], scores, -np.inf)
-        weights = reference.softmax(scores)
-        return weights @ (memory @ w_v), weights
-
-    def swapped(x, memory, w_q, w_k, w_v, memory_mask=None):
-        scores = (x @ w_q) @ (memory @ w_k).mT / np.sqrt(w_k.shape[-1])
-        if memory_mask is not None:
-            scores = np.where(memory_mask[..., None, :], scores, -np.inf)
-        weights = reference.softmax(scores)
-        return weights, weights @ (memory @ w_v)
+    right_plain.slips = """
+    root_of_d_model: w_k.shape ==> x.shape
+    mask_without_axis: memory_mask[..., None, :] ==> memory_mask
+    mask_axis_last: ..., None, : ==> ..., None
+    mask_axis_first: ..., None, : ==> None
+    mask_assumes_batch: ..., None, : ==> :, None, :
+    values_from_x: memory @ w_v ==> x @ w_v
+    no_scale: (x @ w_q) @ (memory @ w_k).mT / np.sqrt(w_k.shape[-1]) ==> (x @ w_q) @ (memory @ w_k).mT
+    swapped: weights @ (memory @ w_v), weights ==> weights, weights @ (memory @ w_v)
+    softmax_over_the_queries: reference.softmax(scores) ==> reference.softmax(scores.mT).mT
+    values_not_projected: memory @ w_v ==> memory
+    residual: weights @ (memory @ w_v) ==> x + weights @ (memory @ w_v)
+    mask_as_a_condition: memory_mask is not None ==> memory_mask
+    """
 
     def output_transposed(x, memory, w_q, w_k, w_v, memory_mask=None):
         scores = (memory @ w_k) @ (x @ w_q).mT / np.sqrt(w_k.shape[-1])
@@ -496,20 +338,6 @@ class cross_attention:
             scores = np.where(memory_mask[..., None], scores, -np.inf)
         weights = reference.softmax(scores.mT).mT
         return weights.mT @ (memory @ w_v), weights
-
-    def softmax_over_the_queries(x, memory, w_q, w_k, w_v, memory_mask=None):
-        scores = (x @ w_q) @ (memory @ w_k).mT / np.sqrt(w_k.shape[-1])
-        if memory_mask is not None:
-            scores = np.where(memory_mask[..., None, :], scores, -np.inf)
-        weights = reference.softmax(scores.mT).mT
-        return weights @ (memory @ w_v), weights
-
-    def values_not_projected(x, memory, w_q, w_k, w_v, memory_mask=None):
-        scores = (x @ w_q) @ (memory @ w_k).mT / np.sqrt(w_k.shape[-1])
-        if memory_mask is not None:
-            scores = np.where(memory_mask[..., None, :], scores, -np.inf)
-        weights = reference.softmax(scores)
-        return weights @ memory, weights
 
     def causal_too(x, memory, w_q, w_k, w_v, memory_mask=None):
         scores = (x @ w_q) @ (memory @ w_k).mT / np.sqrt(w_k.shape[-1])
@@ -527,13 +355,6 @@ class cross_attention:
         weights = reference.softmax(scores)
         return weights @ (memory @ w_v), weights
 
-    def residual(x, memory, w_q, w_k, w_v, memory_mask=None):
-        scores = (x @ w_q) @ (memory @ w_k).mT / np.sqrt(w_k.shape[-1])
-        if memory_mask is not None:
-            scores = np.where(memory_mask[..., None, :], scores, -np.inf)
-        weights = reference.softmax(scores)
-        return x + weights @ (memory @ w_v), weights
-
     def joined(x, memory, w_q, w_k, w_v, memory_mask=None):
         both = np.concatenate([memory, x], axis=-2)
         scores = (x @ w_q) @ (both @ w_k).mT / np.sqrt(w_k.shape[-1])
@@ -544,20 +365,5 @@ class cross_attention:
         if memory_mask is not None:
             memory = memory[memory_mask]
         scores = (x @ w_q) @ (memory @ w_k).mT / np.sqrt(w_k.shape[-1])
-        weights = reference.softmax(scores)
-        return weights @ (memory @ w_v), weights
-
-    def overwrites_the_mask(x, memory, w_q, w_k, w_v, memory_mask=None):
-        scores = (x @ w_q) @ (memory @ w_k).mT / np.sqrt(w_k.shape[-1])
-        if memory_mask is not None:
-            np.logical_not(memory_mask, out=memory_mask)
-            scores = np.where(memory_mask[..., None, :], -np.inf, scores)
-        weights = reference.softmax(scores)
-        return weights @ (memory @ w_v), weights
-
-    def mask_as_a_condition(x, memory, w_q, w_k, w_v, memory_mask=None):
-        scores = (x @ w_q) @ (memory @ w_k).mT / np.sqrt(w_k.shape[-1])
-        if memory_mask:
-            scores = np.where(memory_mask[..., None, :], scores, -np.inf)
         weights = reference.softmax(scores)
         return weights @ (memory @ w_v), weights

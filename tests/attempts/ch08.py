@@ -46,11 +46,6 @@ class teacher_forcing:
         targets[np.arange(b), lengths] = eos_id
         return inputs, targets
 
-    def eos_at_the_end(tokens, sos_id, eos_id, pad_id):
-        b = len(tokens)
-        inputs = np.hstack([np.full((b, 1), sos_id), tokens])
-        return inputs, np.hstack([tokens, np.full((b, 1), eos_id)])
-
     def eos_in_the_inputs(tokens, sos_id, eos_id, pad_id):
         b = len(tokens)
         lengths = (tokens != pad_id).sum(1)
@@ -59,47 +54,25 @@ class teacher_forcing:
         whole = np.hstack([np.full((b, 1), sos_id), targets])
         return whole[:, :-1], whole[:, 1:]
 
-    def both_marks_in_both(tokens, sos_id, eos_id, pad_id):
-        b = len(tokens)
-        lengths = (tokens != pad_id).sum(1)
-        targets = np.hstack([tokens, np.full((b, 1), pad_id)])
-        targets[np.arange(b), lengths] = eos_id
-        whole = np.hstack([np.full((b, 1), sos_id), targets])
-        return whole, whole
+    eos_in_the_inputs.slips = """
+    both_marks_in_both: whole[:, :-1], whole[:, 1:] ==> whole, whole
+    """
 
-    def swapped(tokens, sos_id, eos_id, pad_id):
+    def right_plain(tokens, sos_id, eos_id, pad_id):
         b = len(tokens)
         lengths = (tokens != pad_id).sum(1)
         inputs = np.hstack([np.full((b, 1), sos_id), tokens])
         targets = np.hstack([tokens, np.full((b, 1), pad_id)])
         targets[np.arange(b), lengths] = eos_id
-        return targets, inputs
-
-    def eos_overwrites_the_last_word(tokens, sos_id, eos_id, pad_id):
-        b = len(tokens)
-        lengths = (tokens != pad_id).sum(1)
-        inputs = np.hstack([np.full((b, 1), sos_id), tokens])
-        targets = np.hstack([tokens, np.full((b, 1), pad_id)])
-        targets[np.arange(b), lengths - 1] = eos_id
         return inputs, targets
 
-    def eos_one_too_late(tokens, sos_id, eos_id, pad_id):
-        b, n = tokens.shape
-        lengths = (tokens != pad_id).sum(1)
-        inputs = np.hstack([np.full((b, 1), sos_id), tokens])
-        targets = np.hstack([tokens, np.full((b, 1), pad_id)])
-        targets[np.arange(b), np.minimum(lengths + 1, n)] = eos_id
-        return inputs, targets
-
-    def no_eos(tokens, sos_id, eos_id, pad_id):
-        b = len(tokens)
-        inputs = np.hstack([np.full((b, 1), sos_id), tokens])
-        return inputs, np.hstack([tokens, np.full((b, 1), pad_id)])
-
-    def targets_not_shifted(tokens, sos_id, eos_id, pad_id):
-        b = len(tokens)
-        inputs = np.hstack([np.full((b, 1), sos_id), tokens])
-        return inputs, inputs
+    right_plain.slips = r"""
+    eos_overwrites_the_last_word: np.arange(b), lengths ==> np.arange(b), lengths - 1
+    swapped: inputs, targets ==> targets, inputs
+    eos_one_too_late: b = len(tokens) ==> b, n = tokens.shape && np.arange(b), lengths ==> np.arange(b), np.minimum(lengths + 1, n)
+    every_padding_is_eos: \n    lengths = (tokens != pad_id).sum(1) ==> && np.arange(b), lengths ==> targets == pad_id
+    first_padding_of_argmax: \n    lengths = (tokens != pad_id).sum(1) ==> && np.arange(b), lengths ==> np.arange(b), (tokens == pad_id).argmax(1)
+    """
 
     def inputs_without_sos(tokens, sos_id, eos_id, pad_id):
         b = len(tokens)
@@ -113,6 +86,12 @@ class teacher_forcing:
         b = len(tokens)
         inputs = np.hstack([np.full((b, 1), sos_id), tokens[:, :-1]])
         return inputs, tokens
+
+    too_short.slips = """
+    eos_at_the_end: tokens[:, :-1] ==> tokens && inputs, tokens ==> inputs, np.hstack([tokens, np.full((b, 1), eos_id)])
+    no_eos: tokens[:, :-1] ==> tokens && inputs, tokens ==> inputs, np.hstack([tokens, np.full((b, 1), pad_id)])
+    targets_not_shifted: tokens[:, :-1] ==> tokens && inputs, tokens ==> inputs, inputs
+    """
 
     def pad_is_zero(tokens, sos_id, eos_id, pad_id):
         b, n = tokens.shape
@@ -140,13 +119,6 @@ class teacher_forcing:
         targets[:, :-1], targets[:, -1] = tokens, eos_id
         return inputs, targets
 
-    def every_padding_is_eos(tokens, sos_id, eos_id, pad_id):
-        b = len(tokens)
-        inputs = np.hstack([np.full((b, 1), sos_id), tokens])
-        targets = np.hstack([tokens, np.full((b, 1), pad_id)])
-        targets[targets == pad_id] = eos_id
-        return inputs, targets
-
     def concatenates_numbers(tokens, sos_id, eos_id, pad_id):
         inputs = np.concatenate([sos_id, tokens])
         targets = np.concatenate([tokens, eos_id])
@@ -169,13 +141,6 @@ class teacher_forcing:
         targets = np.roll(whole, -1, axis=1)
         targets[:, -1] = eos_id
         return whole, targets
-
-    def first_padding_of_argmax(tokens, sos_id, eos_id, pad_id):
-        b = len(tokens)
-        inputs = np.hstack([np.full((b, 1), sos_id), tokens])
-        targets = np.hstack([tokens, np.full((b, 1), pad_id)])
-        targets[np.arange(b), (tokens == pad_id).argmax(1)] = eos_id
-        return inputs, targets
 
     def writes_into_tokens(tokens, sos_id, eos_id, pad_id):
         b = len(tokens)
@@ -222,6 +187,26 @@ class smoothed_cross_entropy:
         loss = -(1 - smoothing) * right - smoothing * logp.mean(-1)
         return loss[targets != pad_id].mean()
 
+    right_gather.slips = r"""
+    divided_by_all: loss[targets != pad_id] ==> (loss * (targets != pad_id))
+    summed: loss[targets != pad_id].mean() ==> loss[targets != pad_id].sum()
+    sum_over_the_vocabulary: logp.mean ==> logp.sum
+    one_not_reduced: -(1 - smoothing) * right ==> -right
+    base_2: _log_softmax(logits) ==> _log_softmax(logits) / np.log(2)
+    loss_of_each: loss = ==> return && \n    return loss[targets != pad_id].mean() ==>
+    losses_of_real: loss[targets != pad_id].mean() ==> loss[targets != pad_id]
+    indexes_wrong: np.take_along_axis(logp, targets[..., None], -1)[..., 0] ==> logp[..., targets]
+    pad_zero: targets != pad_id ==> targets != 0
+    only_padding: targets != pad_id ==> targets == pad_id
+    log_of_the_mean: loss = ==> mean = np.log(np.exp(logp).mean(-1))\n    loss = && logp.mean(-1) ==> mean
+    whole_maximum: logp = _log_softmax(logits) ==> z = logits - logits.max()\n    logp = z - np.log(np.exp(z).sum())
+    """
+
+    def logits_not_normalised(logits, targets, pad_id, smoothing):
+        right = np.take_along_axis(logits, targets[..., None], -1)[..., 0]
+        loss = -(1 - smoothing) * right - smoothing * logits.mean(-1)
+        return loss[targets != pad_id].mean()
+
     def right_distribution(logits, targets, pad_id, smoothing):
         v = logits.shape[-1]
         top = logits.max(-1, keepdims=True)
@@ -244,40 +229,21 @@ class smoothed_cross_entropy:
         loss = -(1 - smoothing) * right - smoothing * logp.mean(-1)
         return loss[targets != pad_id].mean()
 
-    def log_with_constant(logits, targets, pad_id, smoothing):
-        e = np.exp(logits - logits.max(-1, keepdims=True))
-        logp = np.log(e / e.sum(-1, keepdims=True) + 1e-9)
-        right = np.take_along_axis(logp, targets[..., None], -1)[..., 0]
-        loss = -(1 - smoothing) * right - smoothing * logp.mean(-1)
-        return loss[targets != pad_id].mean()
-
-    def padding_counted(logits, targets, pad_id, smoothing):
-        logp = _log_softmax(logits)
-        right = np.take_along_axis(logp, targets[..., None], -1)[..., 0]
-        return (-(1 - smoothing) * right - smoothing * logp.mean(-1)).mean()
-
-    def divided_by_all(logits, targets, pad_id, smoothing):
-        logp = _log_softmax(logits)
-        right = np.take_along_axis(logp, targets[..., None], -1)[..., 0]
-        loss = -(1 - smoothing) * right - smoothing * logp.mean(-1)
-        return (loss * (targets != pad_id)).mean()
-
-    def summed(logits, targets, pad_id, smoothing):
-        logp = _log_softmax(logits)
-        right = np.take_along_axis(logp, targets[..., None], -1)[..., 0]
-        loss = -(1 - smoothing) * right - smoothing * logp.mean(-1)
-        return loss[targets != pad_id].sum()
+    log_of_stable_softmax.slips = """
+    log_with_constant: e / e.sum(-1, keepdims=True) ==> e / e.sum(-1, keepdims=True) + 1e-9
+    """
 
     def no_smoothing(logits, targets, pad_id, smoothing):
         logp = _log_softmax(logits)
         right = np.take_along_axis(logp, targets[..., None], -1)[..., 0]
         return -right[targets != pad_id].mean()
 
-    def sum_over_the_vocabulary(logits, targets, pad_id, smoothing):
-        logp = _log_softmax(logits)
-        right = np.take_along_axis(logp, targets[..., None], -1)[..., 0]
-        loss = -(1 - smoothing) * right - smoothing * logp.sum(-1)
-        return loss[targets != pad_id].mean()
+    no_smoothing.slips = r"""
+    padding_counted: -right[targets != pad_id].mean() ==> (-(1 - smoothing) * right - smoothing * logp.mean(-1)).mean()
+    weights_exchanged: return -right ==> loss = -smoothing * right - (1 - smoothing) * logp.mean(-1)\n    return loss
+    sign_forgotten: return -right ==> loss = (1 - smoothing) * right + smoothing * logp.mean(-1)\n    return loss
+    fixed_tenth: return -right ==> loss = -0.9 * right - 0.1 * logp.mean(-1)\n    return loss
+    """
 
     def shared_among_the_others(logits, targets, pad_id, smoothing):
         logp = _log_softmax(logits)
@@ -294,41 +260,6 @@ class smoothed_cross_entropy:
         loss = -(1 - smoothing) * right - smoothing * others
         return loss[targets != pad_id].mean()
 
-    def weights_exchanged(logits, targets, pad_id, smoothing):
-        logp = _log_softmax(logits)
-        right = np.take_along_axis(logp, targets[..., None], -1)[..., 0]
-        loss = -smoothing * right - (1 - smoothing) * logp.mean(-1)
-        return loss[targets != pad_id].mean()
-
-    def one_not_reduced(logits, targets, pad_id, smoothing):
-        logp = _log_softmax(logits)
-        right = np.take_along_axis(logp, targets[..., None], -1)[..., 0]
-        loss = -right - smoothing * logp.mean(-1)
-        return loss[targets != pad_id].mean()
-
-    def base_2(logits, targets, pad_id, smoothing):
-        logp = _log_softmax(logits) / np.log(2)
-        right = np.take_along_axis(logp, targets[..., None], -1)[..., 0]
-        loss = -(1 - smoothing) * right - smoothing * logp.mean(-1)
-        return loss[targets != pad_id].mean()
-
-    def sign_forgotten(logits, targets, pad_id, smoothing):
-        logp = _log_softmax(logits)
-        right = np.take_along_axis(logp, targets[..., None], -1)[..., 0]
-        loss = (1 - smoothing) * right + smoothing * logp.mean(-1)
-        return loss[targets != pad_id].mean()
-
-    def loss_of_each(logits, targets, pad_id, smoothing):
-        logp = _log_softmax(logits)
-        right = np.take_along_axis(logp, targets[..., None], -1)[..., 0]
-        return -(1 - smoothing) * right - smoothing * logp.mean(-1)
-
-    def losses_of_real(logits, targets, pad_id, smoothing):
-        logp = _log_softmax(logits)
-        right = np.take_along_axis(logp, targets[..., None], -1)[..., 0]
-        loss = -(1 - smoothing) * right - smoothing * logp.mean(-1)
-        return loss[targets != pad_id]
-
     def mean_per_sentence(logits, targets, pad_id, smoothing):
         logp = _log_softmax(logits)
         right = np.take_along_axis(logp, targets[..., None], -1)[..., 0]
@@ -342,31 +273,6 @@ class smoothed_cross_entropy:
         loss = -(1 - smoothing) * right - smoothing * logp.mean(-1)
         return loss[targets != pad_id].mean()
 
-    def indexes_wrong(logits, targets, pad_id, smoothing):
-        logp = _log_softmax(logits)
-        right = logp[..., targets]
-        loss = -(1 - smoothing) * right - smoothing * logp.mean(-1)
-        return loss[targets != pad_id].mean()
-
-    def pad_zero(logits, targets, pad_id, smoothing):
-        logp = _log_softmax(logits)
-        right = np.take_along_axis(logp, targets[..., None], -1)[..., 0]
-        loss = -(1 - smoothing) * right - smoothing * logp.mean(-1)
-        return loss[targets != 0].mean()
-
-    def only_padding(logits, targets, pad_id, smoothing):
-        logp = _log_softmax(logits)
-        right = np.take_along_axis(logp, targets[..., None], -1)[..., 0]
-        loss = -(1 - smoothing) * right - smoothing * logp.mean(-1)
-        return loss[targets == pad_id].mean()
-
-    def log_of_the_mean(logits, targets, pad_id, smoothing):
-        logp = _log_softmax(logits)
-        right = np.take_along_axis(logp, targets[..., None], -1)[..., 0]
-        mean = np.log(np.exp(logp).mean(-1))
-        loss = -(1 - smoothing) * right - smoothing * mean
-        return loss[targets != pad_id].mean()
-
     def probability_not_logarithm(logits, targets, pad_id, smoothing):
         p = np.exp(_log_softmax(logits))
         right = np.take_along_axis(p, targets[..., None], -1)[..., 0]
@@ -378,24 +284,6 @@ class smoothed_cross_entropy:
         right = np.take_along_axis(p, targets[..., None], -1)[..., 0]
         right = (1 - smoothing) * right + smoothing * p.mean(-1)
         return -np.log(right)[targets != pad_id].mean()
-
-    def logits_not_normalised(logits, targets, pad_id, smoothing):
-        right = np.take_along_axis(logits, targets[..., None], -1)[..., 0]
-        loss = -(1 - smoothing) * right - smoothing * logits.mean(-1)
-        return loss[targets != pad_id].mean()
-
-    def whole_maximum(logits, targets, pad_id, smoothing):
-        z = logits - logits.max()
-        logp = z - np.log(np.exp(z).sum())
-        right = np.take_along_axis(logp, targets[..., None], -1)[..., 0]
-        loss = -(1 - smoothing) * right - smoothing * logp.mean(-1)
-        return loss[targets != pad_id].mean()
-
-    def fixed_tenth(logits, targets, pad_id, smoothing):
-        logp = _log_softmax(logits)
-        right = np.take_along_axis(logp, targets[..., None], -1)[..., 0]
-        loss = -0.9 * right - 0.1 * logp.mean(-1)
-        return loss[targets != pad_id].mean()
 
     def two_loops_flat(logits, targets, pad_id, smoothing):
         total, n = 0, 0
@@ -426,81 +314,19 @@ class adam_step:
         v = 0.98 * v + 0.02 * gradient**2
         return theta - learning_rate * m / (np.sqrt(v) + 1e-9), m, v
 
+    no_correction.slips = """
+    gradient_over_root: learning_rate * m ==> learning_rate * gradient && np.sqrt(v) ==> np.sqrt(v / (1 - 0.98**t))
+    """
+
     def corrected_returned(theta, gradient, m, v, t, learning_rate):
         m = (0.9 * m + 0.1 * gradient) / (1 - 0.9**t)
         v = (0.98 * v + 0.02 * gradient**2) / (1 - 0.98**t)
         return theta - learning_rate * m / (np.sqrt(v) + 1e-9), m, v
 
-    def beta_999(theta, gradient, m, v, t, learning_rate):
-        m = 0.9 * m + 0.1 * gradient
-        v = 0.999 * v + 0.001 * gradient**2
-        step = m / (1 - 0.9**t) / (np.sqrt(v / (1 - 0.999**t)) + 1e-9)
-        return theta - learning_rate * step, m, v
-
-    def epsilon_inside(theta, gradient, m, v, t, learning_rate):
-        m = 0.9 * m + 0.1 * gradient
-        v = 0.98 * v + 0.02 * gradient**2
-        step = m / (1 - 0.9**t) / np.sqrt(v / (1 - 0.98**t) + 1e-9)
-        return theta - learning_rate * step, m, v
-
-    def epsilon_8(theta, gradient, m, v, t, learning_rate):
-        m = 0.9 * m + 0.1 * gradient
-        v = 0.98 * v + 0.02 * gradient**2
-        step = m / (1 - 0.9**t) / (np.sqrt(v / (1 - 0.98**t)) + 1e-8)
-        return theta - learning_rate * step, m, v
-
-    def no_epsilon(theta, gradient, m, v, t, learning_rate):
-        m = 0.9 * m + 0.1 * gradient
-        v = 0.98 * v + 0.02 * gradient**2
-        step = m / (1 - 0.9**t) / np.sqrt(v / (1 - 0.98**t))
-        return theta - learning_rate * step, m, v
-
-    def no_square(theta, gradient, m, v, t, learning_rate):
-        m = 0.9 * m + 0.1 * gradient
-        v = 0.98 * v + 0.02 * np.abs(gradient)
-        step = m / (1 - 0.9**t) / (np.sqrt(v / (1 - 0.98**t)) + 1e-9)
-        return theta - learning_rate * step, m, v
-
-    def no_root(theta, gradient, m, v, t, learning_rate):
-        m = 0.9 * m + 0.1 * gradient
-        v = 0.98 * v + 0.02 * gradient**2
-        step = m / (1 - 0.9**t) / (v / (1 - 0.98**t) + 1e-9)
-        return theta - learning_rate * step, m, v
-
-    def uphill(theta, gradient, m, v, t, learning_rate):
-        m = 0.9 * m + 0.1 * gradient
-        v = 0.98 * v + 0.02 * gradient**2
-        step = m / (1 - 0.9**t) / (np.sqrt(v / (1 - 0.98**t)) + 1e-9)
-        return theta + learning_rate * step, m, v
-
-    def t_from_0(theta, gradient, m, v, t, learning_rate):
-        m = 0.9 * m + 0.1 * gradient
-        v = 0.98 * v + 0.02 * gradient**2
-        step = m / (1 - 0.9 ** (t + 1)) / (np.sqrt(v / (1 - 0.98 ** (t + 1))) + 1e-9)
-        return theta - learning_rate * step, m, v
-
-    def t_minus_1(theta, gradient, m, v, t, learning_rate):
-        m = 0.9 * m + 0.1 * gradient
-        v = 0.98 * v + 0.02 * gradient**2
-        step = m / (1 - 0.9 ** (t - 1)) / (np.sqrt(v / (1 - 0.98 ** (t - 1))) + 1e-9)
-        return theta - learning_rate * step, m, v
-
-    def correction_without_power(theta, gradient, m, v, t, learning_rate):
-        m = 0.9 * m + 0.1 * gradient
-        v = 0.98 * v + 0.02 * gradient**2
-        step = m / (1 - 0.9) / (np.sqrt(v / (1 - 0.98)) + 1e-9)
-        return theta - learning_rate * step, m, v
-
     def betas_exchanged(theta, gradient, m, v, t, learning_rate):
         m = 0.98 * m + 0.02 * gradient
         v = 0.9 * v + 0.1 * gradient**2
         step = m / (1 - 0.98**t) / (np.sqrt(v / (1 - 0.9**t)) + 1e-9)
-        return theta - learning_rate * step, m, v
-
-    def weights_of_the_mean_exchanged(theta, gradient, m, v, t, learning_rate):
-        m = 0.1 * m + 0.9 * gradient
-        v = 0.02 * v + 0.98 * gradient**2
-        step = m / (1 - 0.9**t) / (np.sqrt(v / (1 - 0.98**t)) + 1e-9)
         return theta - learning_rate * step, m, v
 
     def old_averages(theta, gradient, m, v, t, learning_rate):
@@ -518,80 +344,51 @@ class adam_step:
         theta -= learning_rate * step
         return theta, m, v
 
-    def only_theta(theta, gradient, m, v, t, learning_rate):
+    def right_too(theta, gradient, m, v, t, learning_rate):
         m = 0.9 * m + 0.1 * gradient
         v = 0.98 * v + 0.02 * gradient**2
-        step = m / (1 - 0.9**t) / (np.sqrt(v / (1 - 0.98**t)) + 1e-9)
-        return theta - learning_rate * step
-
-    def wrong_order(theta, gradient, m, v, t, learning_rate):
-        m = 0.9 * m + 0.1 * gradient
-        v = 0.98 * v + 0.02 * gradient**2
-        step = m / (1 - 0.9**t) / (np.sqrt(v / (1 - 0.98**t)) + 1e-9)
-        return m, v, theta - learning_rate * step
-
-    def square_of_the_average(theta, gradient, m, v, t, learning_rate):
-        m = 0.9 * m + 0.1 * gradient
-        v = 0.98 * v + 0.02 * m**2
         step = m / (1 - 0.9**t) / (np.sqrt(v / (1 - 0.98**t)) + 1e-9)
         return theta - learning_rate * step, m, v
 
-    def root_correction_forgotten(theta, gradient, m, v, t, learning_rate):
-        m = 0.9 * m + 0.1 * gradient
-        v = 0.98 * v + 0.02 * gradient**2
-        step = m / (1 - 0.9**t) / (np.sqrt(v) + 1e-9)
-        return theta - learning_rate * step, m, v
+    right_too.slips = r"""
+    rate_forgotten: step = ==> return theta - && \n    return theta - learning_rate * step ==>
+    square_of_the_average: gradient**2 ==> m**2
+    beta_999: 0.98 * v + 0.02 * gradient**2 ==> 0.999 * v + 0.001 * gradient**2 && 0.98**t ==> 0.999**t
+    epsilon_inside: np.sqrt(v / (1 - 0.98**t)) + 1e-9 ==> np.sqrt(v / (1 - 0.98**t) + 1e-9)
+    epsilon_8: np.sqrt(v / (1 - 0.98**t)) + 1e-9 ==> np.sqrt(v / (1 - 0.98**t)) + 1e-8
+    no_epsilon: np.sqrt(v / (1 - 0.98**t)) + 1e-9 ==> np.sqrt(v / (1 - 0.98**t))
+    no_square: gradient**2 ==> np.abs(gradient)
+    no_root: np.sqrt(v / (1 - 0.98**t)) ==> v / (1 - 0.98**t)
+    uphill: theta - learning_rate * step ==> theta + learning_rate * step
+    t_from_0: 0.9**t ==> 0.9 ** (t + 1) && 0.98**t ==> 0.98 ** (t + 1)
+    t_minus_1: 0.9**t ==> 0.9 ** (t - 1) && 0.98**t ==> 0.98 ** (t - 1)
+    correction_without_power: 0.9**t ==> 0.9 && 0.98**t ==> 0.98
+    only_theta: theta - learning_rate * step, m, v ==> theta - learning_rate * step
+    wrong_order: theta - learning_rate * step, m, v ==> m, v, theta - learning_rate * step
+    root_correction_forgotten: v / (1 - 0.98**t) ==> v
+    only_v_corrected: m / (1 - 0.9**t) ==> m
+    the_step: theta - learning_rate * step ==> -learning_rate * step
+    math_sqrt: np.sqrt ==> math.sqrt
+    no_averages: 0.1 * gradient ==> gradient && 0.02 * gradient**2 ==> gradient**2
+    correction_multiplied: m / (1 - 0.9**t) ==> m * (1 - 0.9**t) && v / (1 - 0.98**t) ==> v * (1 - 0.98**t)
+    """
 
-    def only_v_corrected(theta, gradient, m, v, t, learning_rate):
-        m = 0.9 * m + 0.1 * gradient
-        v = 0.98 * v + 0.02 * gradient**2
-        step = m / (np.sqrt(v / (1 - 0.98**t)) + 1e-9)
-        return theta - learning_rate * step, m, v
-
-    def the_step(theta, gradient, m, v, t, learning_rate):
-        m = 0.9 * m + 0.1 * gradient
-        v = 0.98 * v + 0.02 * gradient**2
+    def weights_of_the_mean_exchanged(theta, gradient, m, v, t, learning_rate):
+        m = 0.1 * m + 0.9 * gradient
+        v = 0.02 * v + 0.98 * gradient**2
         step = m / (1 - 0.9**t) / (np.sqrt(v / (1 - 0.98**t)) + 1e-9)
-        return -learning_rate * step, m, v
+        return theta - learning_rate * step, m, v
 
     def plain_descent(theta, gradient, m, v, t, learning_rate):
         m = 0.9 * m + 0.1 * gradient
         v = 0.98 * v + 0.02 * gradient**2
         return theta - learning_rate * gradient, m, v
 
-    def gradient_over_root(theta, gradient, m, v, t, learning_rate):
-        m = 0.9 * m + 0.1 * gradient
-        v = 0.98 * v + 0.02 * gradient**2
-        return theta - learning_rate * gradient / (np.sqrt(v / (1 - 0.98**t)) + 1e-9), m, v
-
-    def rate_forgotten(theta, gradient, m, v, t, learning_rate):
-        m = 0.9 * m + 0.1 * gradient
-        v = 0.98 * v + 0.02 * gradient**2
-        return theta - m / (1 - 0.9**t) / (np.sqrt(v / (1 - 0.98**t)) + 1e-9), m, v
-
     def precedence(theta, gradient, m, v, t, learning_rate):
         m = 0.9 * m + 0.1 * gradient
         v = 0.98 * v + 0.02 * gradient**2
         m_hat, v_hat = m / (1 - 0.9**t), v / (1 - 0.98**t)
         return theta - learning_rate * m_hat / np.sqrt(v_hat) + 1e-9, m, v
-
-    def correction_multiplied(theta, gradient, m, v, t, learning_rate):
-        m = 0.9 * m + 0.1 * gradient
-        v = 0.98 * v + 0.02 * gradient**2
-        step = m * (1 - 0.9**t) / (np.sqrt(v * (1 - 0.98**t)) + 1e-9)
-        return theta - learning_rate * step, m, v
-
-    def math_sqrt(theta, gradient, m, v, t, learning_rate):
-        m = 0.9 * m + 0.1 * gradient
-        v = 0.98 * v + 0.02 * gradient**2
-        step = m / (1 - 0.9**t) / (math.sqrt(v / (1 - 0.98**t)) + 1e-9)
-        return theta - learning_rate * step, m, v
-
-    def no_averages(theta, gradient, m, v, t, learning_rate):
-        m = 0.9 * m + gradient
-        v = 0.98 * v + gradient**2
-        step = m / (1 - 0.9**t) / (np.sqrt(v / (1 - 0.98**t)) + 1e-9)
-        return theta - learning_rate * step, m, v
 
 
 class warmup_schedule:
@@ -603,68 +400,47 @@ class warmup_schedule:
         up, down = t * warmup**-1.5, t**-0.5
         return np.where(t < warmup, up, down) * d_model**-0.5
 
-    def maximum(t, d_model, warmup):
-        return d_model**-0.5 * np.maximum(t**-0.5, t * warmup**-1.5)
+    def right_plain(t, d_model, warmup):
+        return d_model**-0.5 * np.minimum(t**-0.5, t * warmup**-1.5)
 
-    def python_min(t, d_model, warmup):
-        return d_model**-0.5 * min(t**-0.5, t * warmup**-1.5)
-
-    def np_min(t, d_model, warmup):
-        return d_model**-0.5 * np.min(t**-0.5, t * warmup**-1.5)
-
-    def np_min_of_a_list(t, d_model, warmup):
-        return d_model**-0.5 * np.min([t**-0.5, t * warmup**-1.5])
-
-    def multiplied_by_root(t, d_model, warmup):
-        return d_model**0.5 * np.minimum(t**-0.5, t * warmup**-1.5)
-
-    def divided_by_d_model(t, d_model, warmup):
-        return np.minimum(t**-0.5, t * warmup**-1.5) / d_model
-
-    def without_d_model(t, d_model, warmup):
-        return np.minimum(t**-0.5, t * warmup**-1.5)
-
-    def integer_power(t, d_model, warmup):
-        return d_model**-0.5 * np.minimum(t ** (-1 // 2), t * warmup**-1.5)
+    right_plain.slips = """
+    maximum: np.minimum ==> np.maximum
+    python_min: np.minimum ==> min
+    np_min: np.minimum ==> np.min
+    np_min_of_a_list: np.minimum(t**-0.5, t * warmup**-1.5) ==> np.min([t**-0.5, t * warmup**-1.5])
+    multiplied_by_root: d_model**-0.5 ==> d_model**0.5
+    divided_by_d_model: d_model**-0.5 * np.minimum(t**-0.5, t * warmup**-1.5) ==> np.minimum(t**-0.5, t * warmup**-1.5) / d_model
+    without_d_model: d_model**-0.5 * np.minimum(t**-0.5, t * warmup**-1.5) ==> np.minimum(t**-0.5, t * warmup**-1.5)
+    integer_power: t**-0.5 ==> t ** (-1 // 2)
+    only_ramp: d_model**-0.5 * np.minimum(t**-0.5, t * warmup**-1.5) ==> d_model**-0.5 * t * warmup**-1.5
+    warmup_half: -1.5 ==> -0.5
+    warmup_one: t * warmup**-1.5 ==> t / warmup
+    one_and_a_half_positive: -1.5 ==> 1.5
+    from_0: t**-0.5 ==> (t + 1.0) ** -0.5 && t * warmup**-1.5 ==> (t + 1.0) * warmup**-1.5
+    root_positive: t**-0.5 ==> t**0.5
+    linear_decay: t**-0.5 ==> 1 / t
+    plateau: t**-0.5 ==> warmup**-0.5
+    scaled_to_1: d_model**-0.5 * np.minimum(t**-0.5, t * warmup**-1.5) ==> np.minimum(t / warmup, np.sqrt(warmup / t))
+    d_model_and_warmup_exchanged: d_model**-0.5 ==> warmup**-0.5 && warmup**-1.5 ==> d_model**-1.5
+    d_model_only_in_one: d_model**-0.5 * np.minimum(t**-0.5, t * warmup**-1.5) ==> np.minimum(d_model**-0.5 * t**-0.5, t * warmup**-1.5)
+    sum_of_both: np.minimum(t**-0.5, t * warmup**-1.5) ==> (t**-0.5 + t * warmup**-1.5)
+    branches_exchanged: np.minimum(t**-0.5, t * warmup**-1.5) ==> np.where(t > warmup, t * warmup**-1.5, t**-0.5)
+    math_sqrt: d_model**-0.5 * np.minimum(t**-0.5, t * warmup**-1.5) ==> min(1 / math.sqrt(t), t / warmup**1.5) / math.sqrt(d_model)
+    """
 
     def no_ramp(t, d_model, warmup):
         return d_model**-0.5 * t**-0.5
 
-    def only_ramp(t, d_model, warmup):
-        return d_model**-0.5 * t * warmup**-1.5
-
-    def warmup_half(t, d_model, warmup):
-        return d_model**-0.5 * np.minimum(t**-0.5, t * warmup**-0.5)
-
-    def warmup_one(t, d_model, warmup):
-        return d_model**-0.5 * np.minimum(t**-0.5, t / warmup)
-
-    def one_and_a_half_positive(t, d_model, warmup):
-        return d_model**-0.5 * np.minimum(t**-0.5, t * warmup**1.5)
-
-    def from_0(t, d_model, warmup):
-        return d_model**-0.5 * np.minimum((t + 1.0) ** -0.5, (t + 1.0) * warmup**-1.5)
-
-    def shifted(t, d_model, warmup):
-        t = t - 1
-        return d_model**-0.5 * np.minimum(t**-0.5, t * warmup**-1.5)
-
-    def root_positive(t, d_model, warmup):
-        return d_model**-0.5 * np.minimum(t**0.5, t * warmup**-1.5)
-
-    def linear_decay(t, d_model, warmup):
-        return d_model**-0.5 * np.minimum(1 / t, t * warmup**-1.5)
-
-    def plateau(t, d_model, warmup):
-        return d_model**-0.5 * np.minimum(warmup**-0.5, t * warmup**-1.5)
+    no_ramp.slips = r"""
+    first_only: return ==> for step in t:\n        return && t**-0.5 ==> min(step**-0.5, step * warmup**-1.5)
+    product_of_both: d_model**-0.5 * t**-0.5 ==> d_model**-0.5 * t**-0.5 * np.minimum(1, t * warmup**-1.5)
+    shifted: return d_model**-0.5 * t**-0.5 ==> t = t - 1\n    return d_model**-0.5 * np.minimum(t**-0.5, t * warmup**-1.5)
+    """
 
     def if_on_an_array(t, d_model, warmup):
         if t < warmup:
             return d_model**-0.5 * t * warmup**-1.5
         return d_model**-0.5 * t**-0.5
-
-    def scaled_to_1(t, d_model, warmup):
-        return np.minimum(t / warmup, np.sqrt(warmup / t))
 
     def written_into_integers(t, d_model, warmup):
         rates = np.zeros_like(t)
@@ -672,34 +448,12 @@ class warmup_schedule:
             rates[i] = d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
         return rates
 
-    def d_model_and_warmup_exchanged(t, d_model, warmup):
-        return warmup**-0.5 * np.minimum(t**-0.5, t * d_model**-1.5)
-
-    def d_model_only_in_one(t, d_model, warmup):
-        return np.minimum(d_model**-0.5 * t**-0.5, t * warmup**-1.5)
-
-    def sum_of_both(t, d_model, warmup):
-        return d_model**-0.5 * (t**-0.5 + t * warmup**-1.5)
-
-    def product_of_both(t, d_model, warmup):
-        return d_model**-0.5 * t**-0.5 * np.minimum(1, t * warmup**-1.5)
-
-    def branches_exchanged(t, d_model, warmup):
-        return d_model**-0.5 * np.where(t > warmup, t * warmup**-1.5, t**-0.5)
-
     def positions_in_place_of_t(t, d_model, warmup):
         t = np.arange(1, len(t) + 1)
         return d_model**-0.5 * np.minimum(t**-0.5, t * warmup**-1.5)
-
-    def first_only(t, d_model, warmup):
-        for step in t:
-            return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
     def cosine(t, d_model, warmup):
         peak = d_model**-0.5 * warmup**-0.5
         return np.where(
             t < warmup, peak * t / warmup, peak * 0.5 * (1 + np.cos(np.pi * t / t.max()))
         )
-
-    def math_sqrt(t, d_model, warmup):
-        return min(1 / math.sqrt(t), t / warmup**1.5) / math.sqrt(d_model)

@@ -25,34 +25,9 @@ class beam_step:
         parents, tokens = np.unravel_index(best, log_probabilities.shape)
         return parents, tokens, log_probabilities[parents, tokens]
 
-    def scores_added_at_the_end(log_probabilities, scores, beam_width):
-        best = np.argsort(-log_probabilities, axis=None)[:beam_width]
-        parents, tokens = np.unravel_index(best, log_probabilities.shape)
-        return parents, tokens, log_probabilities[parents, tokens] + scores[parents]
-
-    def multiplies(log_probabilities, scores, beam_width):
-        total = log_probabilities * scores[:, None]
-        best = np.argsort(-total, axis=None)[:beam_width]
-        parents, tokens = np.unravel_index(best, total.shape)
-        return parents, tokens, total[parents, tokens]
-
-    def scores_along_the_tokens(log_probabilities, scores, beam_width):
-        total = log_probabilities + scores
-        best = np.argsort(-total, axis=None)[:beam_width]
-        parents, tokens = np.unravel_index(best, total.shape)
-        return parents, tokens, total[parents, tokens]
-
-    def worst_first(log_probabilities, scores, beam_width):
-        total = log_probabilities + scores[:, None]
-        best = np.argsort(total, axis=None)[-beam_width:]
-        parents, tokens = np.unravel_index(best, total.shape)
-        return parents, tokens, total[parents, tokens]
-
-    def the_worst(log_probabilities, scores, beam_width):
-        total = log_probabilities + scores[:, None]
-        best = np.argsort(total, axis=None)[:beam_width]
-        parents, tokens = np.unravel_index(best, total.shape)
-        return parents, tokens, total[parents, tokens]
+    forgets_the_scores.slips = """
+    scores_added_at_the_end: log_probabilities[parents, tokens] ==> log_probabilities[parents, tokens] + scores[parents]
+    """
 
     def not_sorted(log_probabilities, scores, beam_width):
         total = (log_probabilities + scores[:, None]).ravel()
@@ -73,17 +48,25 @@ class beam_step:
         values = scores[parent] + log_probabilities[parent, tokens]
         return np.full(beam_width, parent), tokens, values
 
-    def swapped(log_probabilities, scores, beam_width):
+    def right_plain(log_probabilities, scores, beam_width):
         total = log_probabilities + scores[:, None]
         best = np.argsort(-total, axis=None)[:beam_width]
         parents, tokens = np.unravel_index(best, total.shape)
-        return tokens, parents, total[parents, tokens]
+        return parents, tokens, total[parents, tokens]
 
-    def scores_first(log_probabilities, scores, beam_width):
-        total = log_probabilities + scores[:, None]
-        best = np.argsort(-total, axis=None)[:beam_width]
-        parents, tokens = np.unravel_index(best, total.shape)
-        return total[parents, tokens], parents, tokens
+    right_plain.slips = """
+    swapped: parents, tokens, total[parents, tokens] ==> tokens, parents, total[parents, tokens]
+    scores_along_the_tokens: scores[:, None] ==> scores
+    scores_first: parents, tokens, total[parents, tokens] ==> total[parents, tokens], parents, tokens
+    probabilities: total[parents, tokens] ==> np.exp(total[parents, tokens])
+    old_scores: total[parents, tokens] ==> scores[parents]
+    last_probability: total[parents, tokens] ==> log_probabilities[parents, tokens]
+    all_of_them: np.argsort(-total, axis=None)[:beam_width] ==> np.argsort(-total, axis=None)
+    multiplies: log_probabilities + scores[:, None] ==> log_probabilities * scores[:, None]
+    worst_first: -total ==> total && :beam_width ==> -beam_width:
+    the_worst: -total ==> total
+    length_normalised: log_probabilities + scores[:, None] ==> (log_probabilities + scores[:, None]) / 2
+    """
 
     def divided_by_the_number_of_rows(log_probabilities, scores, beam_width):
         total = (log_probabilities + scores[:, None]).ravel()
@@ -96,22 +79,10 @@ class beam_step:
         best = np.argsort(-total)[:beam_width]
         return best // beam_width, best % beam_width, total[best]
 
-    def flat_ids(log_probabilities, scores, beam_width):
-        total = (log_probabilities + scores[:, None]).ravel()
-        best = np.argsort(-total)[:beam_width]
-        return best // log_probabilities.shape[1], best, total[best]
-
-    def true_division(log_probabilities, scores, beam_width):
-        total = (log_probabilities + scores[:, None]).ravel()
-        best = np.argsort(-total)[:beam_width]
-        v = log_probabilities.shape[1]
-        return best / v, best % v, total[best]
-
-    def probabilities(log_probabilities, scores, beam_width):
-        total = log_probabilities + scores[:, None]
-        best = np.argsort(-total, axis=None)[:beam_width]
-        parents, tokens = np.unravel_index(best, total.shape)
-        return parents, tokens, np.exp(total[parents, tokens])
+    divided_by_the_width.slips = r"""
+    flat_ids: best // beam_width ==> best // log_probabilities.shape[1] && best % beam_width ==> best
+    true_division: return ==> v = log_probabilities.shape[1]\n    return && // beam_width ==> / v && beam_width, ==> v,
+    """
 
     def exponent_of_logs(log_probabilities, scores, beam_width):
         total = np.exp(log_probabilities) + scores[:, None]
@@ -124,24 +95,6 @@ class beam_step:
         best = np.argsort(-total, axis=None)[:beam_width]
         parents, tokens = np.unravel_index(best, total.shape)
         return parents, tokens, np.log(total[parents, tokens])
-
-    def old_scores(log_probabilities, scores, beam_width):
-        total = log_probabilities + scores[:, None]
-        best = np.argsort(-total, axis=None)[:beam_width]
-        parents, tokens = np.unravel_index(best, total.shape)
-        return parents, tokens, scores[parents]
-
-    def last_probability(log_probabilities, scores, beam_width):
-        total = log_probabilities + scores[:, None]
-        best = np.argsort(-total, axis=None)[:beam_width]
-        parents, tokens = np.unravel_index(best, total.shape)
-        return parents, tokens, log_probabilities[parents, tokens]
-
-    def all_of_them(log_probabilities, scores, beam_width):
-        total = log_probabilities + scores[:, None]
-        best = np.argsort(-total, axis=None)
-        parents, tokens = np.unravel_index(best, total.shape)
-        return parents, tokens, total[parents, tokens]
 
     def only_the_best(log_probabilities, scores, beam_width):
         total = log_probabilities + scores[:, None]
@@ -159,12 +112,6 @@ class beam_step:
         best = np.argsort(-log_probabilities, axis=None)[:beam_width]
         parents, tokens = np.unravel_index(best, log_probabilities.shape)
         return parents, tokens, log_probabilities[parents, tokens]
-
-    def length_normalised(log_probabilities, scores, beam_width):
-        total = (log_probabilities + scores[:, None]) / 2
-        best = np.argsort(-total, axis=None)[:beam_width]
-        parents, tokens = np.unravel_index(best, total.shape)
-        return parents, tokens, total[parents, tokens]
 
     def softmaxed_again(log_probabilities, scores, beam_width):
         p = np.exp(log_probabilities) / np.exp(log_probabilities).sum()
@@ -245,14 +192,10 @@ class top_p_filter:
         np.put_along_axis(out, order, kept, -1)
         return np.nan_to_num(out / out.sum(-1, keepdims=True))
 
-    def strictly_below(logits, p):
-        probabilities = _softmax(logits)
-        order = np.argsort(-probabilities, axis=-1)
-        ranked = np.take_along_axis(probabilities, order, -1)
-        kept = np.where(np.cumsum(ranked, -1) < p, ranked, 0)
-        out = np.zeros(logits.shape)
-        np.put_along_axis(out, order, kept, -1)
-        return out / out.sum(-1, keepdims=True)
+    excludes_the_one_that_crosses.slips = """
+    keeps_the_tail: np.cumsum(ranked, -1) <= p ==> np.cumsum(ranked, -1) - ranked >= p
+    filtered_by_1_minus_p: np.cumsum(ranked, -1) <= p ==> np.cumsum(ranked, -1) - ranked < 1 - p
+    """
 
     def one_too_many(logits, p):
         probabilities = _softmax(logits)
@@ -265,14 +208,23 @@ class top_p_filter:
         np.put_along_axis(out, order, np.where(keep, ranked, 0), -1)
         return out / out.sum(-1, keepdims=True)
 
-    def not_normalised(logits, p):
+    def right_plain(logits, p):
         probabilities = _softmax(logits)
         order = np.argsort(-probabilities, axis=-1)
         ranked = np.take_along_axis(probabilities, order, -1)
         kept = np.where(np.cumsum(ranked, -1) - ranked < p, ranked, 0)
         out = np.zeros(logits.shape)
         np.put_along_axis(out, order, kept, -1)
-        return out
+        return out / out.sum(-1, keepdims=True)
+
+    right_plain.slips = """
+    not_normalised: out / out.sum(-1, keepdims=True) ==> out
+    strictly_below: np.cumsum(ranked, -1) - ranked ==> np.cumsum(ranked, -1)
+    ascending: -probabilities ==> probabilities
+    softmax_again: out / out.sum(-1, keepdims=True) ==> _softmax(out)
+    normalises_the_whole_batch: out.sum(-1, keepdims=True) ==> out.sum()
+    no_keepdims: out.sum(-1, keepdims=True) ==> out.sum(-1)
+    """
 
     def in_sorted_order(logits, p):
         probabilities = _softmax(logits)
@@ -280,25 +232,14 @@ class top_p_filter:
         kept = np.where(np.cumsum(ranked, -1) - ranked < p, ranked, 0)
         return kept / kept.sum(-1, keepdims=True)
 
-    def unsorted(logits, p):
-        probabilities = _softmax(logits)
-        before = np.cumsum(probabilities, -1) - probabilities
-        kept = np.where(before < p, probabilities, 0)
-        return kept / kept.sum(-1, keepdims=True)
-
-    def ascending(logits, p):
-        probabilities = _softmax(logits)
-        order = np.argsort(probabilities, axis=-1)
-        ranked = np.take_along_axis(probabilities, order, -1)
-        kept = np.where(np.cumsum(ranked, -1) - ranked < p, ranked, 0)
-        out = np.zeros(logits.shape)
-        np.put_along_axis(out, order, kept, -1)
-        return out / out.sum(-1, keepdims=True)
-
     def threshold(logits, p):
         probabilities = _softmax(logits)
         kept = np.where(probabilities >= p, probabilities, 0)
         return kept / kept.sum(-1, keepdims=True)
+
+    threshold.slips = r"""
+    unsorted: kept = ==> before = np.cumsum(probabilities, -1) - probabilities\n    kept = && probabilities >= ==> before <
+    """
 
     def min_p(logits, p):
         probabilities = _softmax(logits)
@@ -338,31 +279,6 @@ class top_p_filter:
         np.put_along_axis(out, order, kept, -1)
         return out / out.sum(-1, keepdims=True)
 
-    def softmax_again(logits, p):
-        probabilities = _softmax(logits)
-        order = np.argsort(-probabilities, axis=-1)
-        ranked = np.take_along_axis(probabilities, order, -1)
-        kept = np.where(np.cumsum(ranked, -1) - ranked < p, ranked, 0)
-        out = np.zeros(logits.shape)
-        np.put_along_axis(out, order, kept, -1)
-        return _softmax(out)
-
-    def softmax_of_masked_zero(logits, p):
-        probabilities = _softmax(logits)
-        order = np.argsort(-probabilities, axis=-1)
-        ranked = np.take_along_axis(probabilities, order, -1)
-        keep = np.zeros(logits.shape, bool)
-        np.put_along_axis(keep, order, np.cumsum(ranked, -1) - ranked < p, -1)
-        return _softmax(np.where(keep, logits, 0))
-
-    def returns_logits(logits, p):
-        probabilities = _softmax(logits)
-        order = np.argsort(-probabilities, axis=-1)
-        ranked = np.take_along_axis(probabilities, order, -1)
-        keep = np.zeros(logits.shape, bool)
-        np.put_along_axis(keep, order, np.cumsum(ranked, -1) - ranked < p, -1)
-        return np.where(keep, logits, -np.inf)
-
     def returns_mask(logits, p):
         probabilities = _softmax(logits)
         order = np.argsort(-probabilities, axis=-1)
@@ -371,14 +287,11 @@ class top_p_filter:
         np.put_along_axis(keep, order, np.cumsum(ranked, -1) - ranked < p, -1)
         return keep
 
-    def normalises_the_whole_batch(logits, p):
-        probabilities = _softmax(logits)
-        order = np.argsort(-probabilities, axis=-1)
-        ranked = np.take_along_axis(probabilities, order, -1)
-        kept = np.where(np.cumsum(ranked, -1) - ranked < p, ranked, 0)
-        out = np.zeros(logits.shape)
-        np.put_along_axis(out, order, kept, -1)
-        return out / out.sum()
+    returns_mask.slips = r"""
+    softmax_of_masked_zero: return keep ==> return _softmax(np.where(keep, logits, 0))
+    returns_logits: return keep ==> return np.where(keep, logits, -np.inf)
+    uniform_in_the_nucleus: , bool ==> && keep\n ==> keep / keep.sum(-1, keepdims=True)\n
+    """
 
     def cumsum_without_axis(logits, p):
         probabilities = _softmax(logits)
@@ -400,44 +313,9 @@ class top_p_filter:
         np.put_along_axis(out, order, kept, -1)
         return out / out.sum(-1, keepdims=True)
 
-    def keeps_the_tail(logits, p):
-        probabilities = _softmax(logits)
-        order = np.argsort(-probabilities, axis=-1)
-        ranked = np.take_along_axis(probabilities, order, -1)
-        kept = np.where(np.cumsum(ranked, -1) - ranked >= p, ranked, 0)
-        out = np.zeros(logits.shape)
-        np.put_along_axis(out, order, kept, -1)
-        return np.nan_to_num(out / out.sum(-1, keepdims=True))
-
-    def no_keepdims(logits, p):
-        probabilities = _softmax(logits)
-        order = np.argsort(-probabilities, axis=-1)
-        ranked = np.take_along_axis(probabilities, order, -1)
-        kept = np.where(np.cumsum(ranked, -1) - ranked < p, ranked, 0)
-        out = np.zeros(logits.shape)
-        np.put_along_axis(out, order, kept, -1)
-        return out / out.sum(-1)
-
     def sampled(logits, p):
         probabilities = _softmax(logits)
         return (probabilities == probabilities.max(-1, keepdims=True)).astype(float)
-
-    def uniform_in_the_nucleus(logits, p):
-        probabilities = _softmax(logits)
-        order = np.argsort(-probabilities, axis=-1)
-        ranked = np.take_along_axis(probabilities, order, -1)
-        keep = np.zeros(logits.shape)
-        np.put_along_axis(keep, order, np.cumsum(ranked, -1) - ranked < p, -1)
-        return keep / keep.sum(-1, keepdims=True)
-
-    def filtered_by_1_minus_p(logits, p):
-        probabilities = _softmax(logits)
-        order = np.argsort(-probabilities, axis=-1)
-        ranked = np.take_along_axis(probabilities, order, -1)
-        kept = np.where(np.cumsum(ranked, -1) - ranked < 1 - p, ranked, 0)
-        out = np.zeros(logits.shape)
-        np.put_along_axis(out, order, kept, -1)
-        return np.nan_to_num(out / out.sum(-1, keepdims=True))
 
     def while_loop_over_one_row(logits, p):
         e = np.exp(logits - max(logits))
@@ -515,20 +393,32 @@ class bleu:
         penalty = _penalty(candidate, reference)
         return np.array(p), penalty, penalty * np.prod(p) ** (1 / max_n)
 
-    def arithmetic_mean(candidate, reference, max_n):
-        p = _precisions(candidate, reference, max_n)
-        penalty = _penalty(candidate, reference)
-        return p, penalty, penalty * p.mean() if p.all() else 0.0
+    recall.slips = """
+    divides_by_the_length: max(1, sum(theirs.values())) ==> len(candidate)
+    """
 
-    def product_without_root(candidate, reference, max_n):
+    def right_plain(candidate, reference, max_n):
         p = _precisions(candidate, reference, max_n)
         penalty = _penalty(candidate, reference)
-        return p, penalty, penalty * np.prod(p)
+        return p, penalty, penalty * np.prod(p) ** (1 / max_n)
 
-    def fourth_root(candidate, reference, max_n):
-        p = _precisions(candidate, reference, max_n)
-        penalty = _penalty(candidate, reference)
-        return p, penalty, penalty * np.prod(p) ** 0.25
+    right_plain.slips = r"""
+    fourth_root: 1 / max_n ==> 0.25
+    arithmetic_mean: penalty * np.prod(p) ** (1 / max_n) ==> penalty * p.mean() if p.all() else 0.0
+    product_without_root: np.prod(p) ** (1 / max_n) ==> np.prod(p)
+    penalty_not_applied: penalty = ==> return p, && \n    return p, penalty, penalty * ==> ,
+    from_0_to_100: penalty * np.prod(p) ** (1 / max_n) ==> 100 * penalty * np.prod(p) ** (1 / max_n)
+    only_the_score: penalty = ==> return && \n    return p, penalty, penalty ==>
+    wrong_order: p, penalty, penalty * np.prod(p) ** (1 / max_n) ==> penalty * np.prod(p) ** (1 / max_n), penalty, p
+    always_four: _precisions(candidate, reference, max_n) ==> _precisions(candidate, reference, 4) && 1 / max_n ==> 0.25
+    zero_precision_skipped: np.prod(p) ** (1 / max_n) ==> np.exp(np.log(p[p > 0]).mean())
+    smoothed: np.prod(p) ** (1 / max_n) ==> np.exp(np.log(np.maximum(p, 1e-3)).mean())
+    nan_for_zero: np.prod(p) ** (1 / max_n) ==> np.exp((p * np.log(p)).sum() / p.sum())
+    sum_of_logs: np.prod(p) ** (1 / max_n) ==> np.exp(np.log(p).sum())
+    log_2: np.prod(p) ** (1 / max_n) ==> np.exp(np.log2(p).mean())
+    penalty_as_ratio: _penalty(candidate, reference) ==> min(1.0, len(candidate) / len(reference))
+    no_penalty: penalty = _penalty(candidate, reference)\n    return ==> return && penalty, penalty * ==> 1.0,
+    """
 
     def penalty_inverted(candidate, reference, max_n):
         p = _precisions(candidate, reference, max_n)
@@ -536,53 +426,19 @@ class bleu:
         penalty = 1.0 if c <= r else np.exp(1 - c / r)
         return p, penalty, penalty * np.prod(p) ** (1 / max_n)
 
+    penalty_inverted.slips = """
+    penalty_fraction_upside_down: c <= r ==> c >= r
+    """
+
     def penalty_without_limit(candidate, reference, max_n):
         p = _precisions(candidate, reference, max_n)
         penalty = np.exp(1 - len(reference) / len(candidate))
         return p, penalty, penalty * np.prod(p) ** (1 / max_n)
 
-    def penalty_fraction_upside_down(candidate, reference, max_n):
-        p = _precisions(candidate, reference, max_n)
-        c, r = len(candidate), len(reference)
-        penalty = 1.0 if c >= r else np.exp(1 - c / r)
-        return p, penalty, penalty * np.prod(p) ** (1 / max_n)
-
-    def penalty_as_ratio(candidate, reference, max_n):
-        p = _precisions(candidate, reference, max_n)
-        penalty = min(1.0, len(candidate) / len(reference))
-        return p, penalty, penalty * np.prod(p) ** (1 / max_n)
-
-    def no_penalty(candidate, reference, max_n):
-        p = _precisions(candidate, reference, max_n)
-        return p, 1.0, np.prod(p) ** (1 / max_n)
-
-    def penalty_not_applied(candidate, reference, max_n):
-        p = _precisions(candidate, reference, max_n)
-        return p, _penalty(candidate, reference), np.prod(p) ** (1 / max_n)
-
-    def from_0_to_100(candidate, reference, max_n):
-        p = _precisions(candidate, reference, max_n)
-        penalty = _penalty(candidate, reference)
-        return p, penalty, 100 * penalty * np.prod(p) ** (1 / max_n)
-
-    def only_the_score(candidate, reference, max_n):
-        p = _precisions(candidate, reference, max_n)
-        return _penalty(candidate, reference) * np.prod(p) ** (1 / max_n)
-
-    def wrong_order(candidate, reference, max_n):
-        p = _precisions(candidate, reference, max_n)
-        penalty = _penalty(candidate, reference)
-        return penalty * np.prod(p) ** (1 / max_n), penalty, p
-
     def range_without_the_last(candidate, reference, max_n):
         p = _precisions(candidate, reference, max_n - 1)
         penalty = _penalty(candidate, reference)
         return p, penalty, penalty * np.prod(p) ** (1 / max(1, max_n - 1))
-
-    def always_four(candidate, reference, max_n):
-        p = _precisions(candidate, reference, 4)
-        penalty = _penalty(candidate, reference)
-        return p, penalty, penalty * np.prod(p) ** 0.25
 
     def one_window_short(candidate, reference, max_n):
         p = []
@@ -604,14 +460,6 @@ class bleu:
         penalty = _penalty(candidate, reference)
         return np.array(p), penalty, penalty * np.prod(p) ** (1 / max_n)
 
-    def divides_by_the_length(candidate, reference, max_n):
-        p = []
-        for n in range(1, max_n + 1):
-            mine, theirs = _grams(candidate, n), _grams(reference, n)
-            p.append(sum((mine & theirs).values()) / len(candidate))
-        penalty = _penalty(candidate, reference)
-        return np.array(p), penalty, penalty * np.prod(p) ** (1 / max_n)
-
     def matches_by_position(candidate, reference, max_n):
         p = []
         for n in range(1, max_n + 1):
@@ -622,31 +470,6 @@ class bleu:
             p.append(sum(hits) / m)
         penalty = _penalty(candidate, reference)
         return np.array(p), penalty, penalty * np.prod(p) ** (1 / max_n)
-
-    def zero_precision_skipped(candidate, reference, max_n):
-        p = _precisions(candidate, reference, max_n)
-        penalty = _penalty(candidate, reference)
-        return p, penalty, penalty * np.exp(np.log(p[p > 0]).mean())
-
-    def smoothed(candidate, reference, max_n):
-        p = _precisions(candidate, reference, max_n)
-        penalty = _penalty(candidate, reference)
-        return p, penalty, penalty * np.exp(np.log(np.maximum(p, 1e-3)).mean())
-
-    def nan_for_zero(candidate, reference, max_n):
-        p = _precisions(candidate, reference, max_n)
-        penalty = _penalty(candidate, reference)
-        return p, penalty, penalty * np.exp((p * np.log(p)).sum() / p.sum())
-
-    def sum_of_logs(candidate, reference, max_n):
-        p = _precisions(candidate, reference, max_n)
-        penalty = _penalty(candidate, reference)
-        return p, penalty, penalty * np.exp(np.log(p).sum())
-
-    def log_2(candidate, reference, max_n):
-        p = _precisions(candidate, reference, max_n)
-        penalty = _penalty(candidate, reference)
-        return p, penalty, penalty * np.exp(np.log2(p).mean())
 
     def arrays_as_keys(candidate, reference, max_n):
         p = []
@@ -683,13 +506,19 @@ class alignment_error:
         p = possible.astype(int).ravel()
         return float(1 - (2 * a @ s + a @ p) / (a.sum() + s.sum()))
 
-    def possible_without_sure(predicted, sure, possible):
-        hits = (predicted & sure).sum() + (predicted & possible).sum()
+    def right_plain(predicted, sure, possible):
+        hits = (predicted & sure).sum() + (predicted & (sure | possible)).sum()
         return 1 - hits / (predicted.sum() + sure.sum())
 
-    def not_subtracted(predicted, sure, possible):
-        hits = (predicted & sure).sum() + (predicted & (sure | possible)).sum()
-        return hits / (predicted.sum() + sure.sum())
+    right_plain.slips = """
+    not_subtracted: 1 - hits / (predicted.sum() + sure.sum()) ==> hits / (predicted.sum() + sure.sum())
+    possible_without_sure: sure | possible ==> possible
+    booleans_added_below: predicted.sum() + sure.sum() ==> (predicted + sure).sum()
+    precedence: 1 - hits / (predicted.sum() + sure.sum()) ==> 1 - hits / predicted.sum() + sure.sum()
+    percent: 1 - hits / (predicted.sum() + sure.sum()) ==> 100 * (1 - hits / (predicted.sum() + sure.sum()))
+    whole_division: hits / (predicted.sum() + sure.sum()) ==> hits // (predicted.sum() + sure.sum())
+    exclusive: sure | possible ==> sure ^ ~possible
+    """
 
     def mean_over_sentences(predicted, sure, possible):
         rates = []
@@ -702,33 +531,31 @@ class alignment_error:
         hits = (predicted & sure).sum((1, 2)) + (predicted & (sure | possible)).sum((1, 2))
         return 1 - hits / (predicted.sum((1, 2)) + sure.sum((1, 2)))
 
-    def only_sure(predicted, sure, possible):
-        return 1 - 2 * (predicted & sure).sum() / (predicted.sum() + sure.sum())
-
     def possible_in_the_total(predicted, sure, possible):
         every = sure | possible
         hits = (predicted & sure).sum() + (predicted & every).sum()
         return 1 - hits / (predicted.sum() + every.sum())
-
-    def jaccard(predicted, sure, possible):
-        return 1 - (predicted & sure).sum() / (predicted | sure).sum()
-
-    def precision(predicted, sure, possible):
-        return 1 - (predicted & (sure | possible)).sum() / predicted.sum()
-
-    def recall(predicted, sure, possible):
-        return 1 - (predicted & sure).sum() / sure.sum()
 
     def f_score(predicted, sure, possible):
         precision = (predicted & (sure | possible)).sum() / predicted.sum()
         recall = (predicted & sure).sum() / sure.sum()
         return 1 - 2 * precision * recall / (precision + recall)
 
-    def cells(predicted, sure, possible):
-        return (predicted != sure).mean()
-
     def one_intersection(predicted, sure, possible):
         return 1 - (predicted & (sure | possible)).sum() / (predicted.sum() + sure.sum())
+
+    one_intersection.slips = r"""
+    only_sure: (predicted & (sure | possible)).sum() ==> 2 * (predicted & sure).sum()
+    jaccard: sure | possible ==> sure && predicted.sum() + sure.sum() ==> (predicted | sure).sum()
+    precision: predicted.sum() + sure.sum() ==> predicted.sum()
+    recall: sure | possible ==> sure && predicted.sum() + sure.sum() ==> sure.sum()
+    cells: 1 - (predicted & (sure | possible)).sum() / (predicted.sum() + sure.sum()) ==> (predicted != sure).mean()
+    rows_only: return 1 - ==> hit = && sum() / (predicted.sum() + sure.sum()) ==> any(-1)\n    return 1 - hit.mean()
+    """
+
+    def missing_parenthesis(predicted, sure, possible):
+        a_s, a_p = (predicted & sure).sum(), (predicted & (sure | possible)).sum()
+        return 1 - a_s + a_p / (predicted.sum() + sure.sum())
 
     def mean_in_place_of_sum(predicted, sure, possible):
         hits = (predicted & sure).mean() + (predicted & (sure | possible)).mean()
@@ -742,10 +569,6 @@ class alignment_error:
         hits = ((predicted & sure) + (predicted & (sure | possible))).sum()
         return 1 - hits / (predicted.sum() + sure.sum())
 
-    def booleans_added_below(predicted, sure, possible):
-        hits = (predicted & sure).sum() + (predicted & (sure | possible)).sum()
-        return 1 - hits / (predicted + sure).sum()
-
     def and_keyword(predicted, sure, possible):
         hits = (predicted and sure).sum() + (predicted and (sure or possible)).sum()
         return 1 - hits / (predicted.sum() + sure.sum())
@@ -754,22 +577,6 @@ class alignment_error:
         wrong = predicted - (sure | possible)
         return wrong.sum() / predicted.sum()
 
-    def precedence(predicted, sure, possible):
-        hits = (predicted & sure).sum() + (predicted & (sure | possible)).sum()
-        return 1 - hits / predicted.sum() + sure.sum()
-
-    def missing_parenthesis(predicted, sure, possible):
-        a_s, a_p = (predicted & sure).sum(), (predicted & (sure | possible)).sum()
-        return 1 - a_s + a_p / (predicted.sum() + sure.sum())
-
-    def percent(predicted, sure, possible):
-        hits = (predicted & sure).sum() + (predicted & (sure | possible)).sum()
-        return 100 * (1 - hits / (predicted.sum() + sure.sum()))
-
-    def whole_division(predicted, sure, possible):
-        hits = (predicted & sure).sum() + (predicted & (sure | possible)).sum()
-        return 1 - hits // (predicted.sum() + sure.sum())
-
     def sure_is_everything(predicted, sure, possible):
         sure = sure | possible
         return 1 - 2 * (predicted & sure).sum() / (predicted.sum() + sure.sum())
@@ -777,14 +584,6 @@ class alignment_error:
     def sums_the_first_axis(predicted, sure, possible):
         hits = (predicted & sure).sum(0) + (predicted & (sure | possible)).sum(0)
         return 1 - hits / (predicted.sum(0) + sure.sum(0))
-
-    def rows_only(predicted, sure, possible):
-        hit = (predicted & (sure | possible)).any(-1)
-        return 1 - hit.mean()
-
-    def exclusive(predicted, sure, possible):
-        hits = (predicted & sure).sum() + (predicted & (sure ^ ~possible)).sum()
-        return 1 - hits / (predicted.sum() + sure.sum())
 
     def writes_into_possible(predicted, sure, possible):
         possible |= sure

@@ -10,6 +10,29 @@ class mask_tokens:
         new = np.where(dice < 0.8, mask_id, np.where(dice < 0.9, others, tokens))
         return np.where(chosen, new, tokens), np.where(chosen, tokens, ignore_id)
 
+    right_where.slips = """
+    special_chosen_too: (chance < 0.15) & (tokens >= 4) ==> chance < 0.15
+    three_not_special: tokens >= 4 ==> tokens >= 3
+    only_padding_special: tokens >= 4 ==> tokens != 0
+    four_special: tokens >= 4 ==> tokens > 4
+    labels_everywhere: np.where(chosen, tokens, ignore_id) ==> tokens
+    labels_inverted: np.where(chosen, tokens, ignore_id) ==> np.where(chosen, ignore_id, tokens)
+    chance_inverted: chance < 0.15 ==> chance > 0.15
+    chance_included: chance < 0.15 ==> chance <= 0.15
+    dice_included: dice < ==> dice <=
+    others_and_kept_exchanged: np.where(dice < 0.9, others, tokens) ==> np.where(dice < 0.9, tokens, others)
+    never_kept: np.where(dice < 0.9, others, tokens) ==> others
+    a_tenth_is_random_twice: dice < 0.9 ==> dice < 0.1
+    everyone_masked_by_the_dice: new = ==> inputs = && np.where(chosen, new, tokens) ==> inputs
+    python_and: (chance < 0.15) & (tokens >= 4) ==> chance < 0.15 and tokens >= 4
+    missing_parentheses: (chance < 0.15) & (tokens >= 4) ==> chance < 0.15 & tokens >= 4
+    minus_100: np.where(chosen, tokens, ignore_id) ==> np.where(chosen, tokens, -100)
+    flattened_labels: np.where(chosen, tokens, ignore_id) ==> tokens[chosen]
+    fifteen_percent_as_15: chance < 0.15 ==> chance < 15 && dice < 0.8 ==> dice < 80 && dice < 0.9 ==> dice < 90
+    chance_as_dice: dice < 0.8 ==> chance < 0.8 && dice < 0.9 ==> chance < 0.9
+    only_inputs: np.where(chosen, new, tokens), np.where(chosen, tokens, ignore_id) ==> np.where(chosen, new, tokens)
+    """
+
     def right_loop(tokens, chance, dice, others, mask_id, ignore_id):
         inputs, labels = tokens.copy(), np.full(tokens.shape, ignore_id)
         for i in np.ndindex(tokens.shape):
@@ -21,26 +44,6 @@ class mask_tokens:
                     inputs[i] = others[i]
         return inputs, labels
 
-    def special_chosen_too(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = chance < 0.15
-        new = np.where(dice < 0.8, mask_id, np.where(dice < 0.9, others, tokens))
-        return np.where(chosen, new, tokens), np.where(chosen, tokens, ignore_id)
-
-    def three_not_special(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = (chance < 0.15) & (tokens >= 3)
-        new = np.where(dice < 0.8, mask_id, np.where(dice < 0.9, others, tokens))
-        return np.where(chosen, new, tokens), np.where(chosen, tokens, ignore_id)
-
-    def only_padding_special(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = (chance < 0.15) & (tokens != 0)
-        new = np.where(dice < 0.8, mask_id, np.where(dice < 0.9, others, tokens))
-        return np.where(chosen, new, tokens), np.where(chosen, tokens, ignore_id)
-
-    def four_special(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = (chance < 0.15) & (tokens > 4)
-        new = np.where(dice < 0.8, mask_id, np.where(dice < 0.9, others, tokens))
-        return np.where(chosen, new, tokens), np.where(chosen, tokens, ignore_id)
-
     def always_masked(tokens, chance, dice, others, mask_id, ignore_id):
         chosen = (chance < 0.15) & (tokens >= 4)
         return np.where(chosen, mask_id, tokens), np.where(chosen, tokens, ignore_id)
@@ -51,68 +54,16 @@ class mask_tokens:
         inputs = np.where(chosen, new, tokens)
         return inputs, np.where(inputs == mask_id, tokens, ignore_id)
 
-    def labels_of_the_changed_only(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = (chance < 0.15) & (tokens >= 4)
-        new = np.where(dice < 0.8, mask_id, np.where(dice < 0.9, others, tokens))
-        inputs = np.where(chosen, new, tokens)
-        return inputs, np.where(inputs != tokens, tokens, ignore_id)
-
-    def labels_everywhere(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = (chance < 0.15) & (tokens >= 4)
-        new = np.where(dice < 0.8, mask_id, np.where(dice < 0.9, others, tokens))
-        return np.where(chosen, new, tokens), tokens
-
-    def labels_of_the_inputs(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = (chance < 0.15) & (tokens >= 4)
-        new = np.where(dice < 0.8, mask_id, np.where(dice < 0.9, others, tokens))
-        inputs = np.where(chosen, new, tokens)
-        return inputs, np.where(chosen, inputs, ignore_id)
-
-    def labels_inverted(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = (chance < 0.15) & (tokens >= 4)
-        new = np.where(dice < 0.8, mask_id, np.where(dice < 0.9, others, tokens))
-        return np.where(chosen, new, tokens), np.where(chosen, ignore_id, tokens)
-
-    def chance_inverted(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = (chance > 0.15) & (tokens >= 4)
-        new = np.where(dice < 0.8, mask_id, np.where(dice < 0.9, others, tokens))
-        return np.where(chosen, new, tokens), np.where(chosen, tokens, ignore_id)
-
-    def chance_included(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = (chance <= 0.15) & (tokens >= 4)
-        new = np.where(dice < 0.8, mask_id, np.where(dice < 0.9, others, tokens))
-        return np.where(chosen, new, tokens), np.where(chosen, tokens, ignore_id)
-
-    def dice_included(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = (chance < 0.15) & (tokens >= 4)
-        new = np.where(dice <= 0.8, mask_id, np.where(dice <= 0.9, others, tokens))
-        return np.where(chosen, new, tokens), np.where(chosen, tokens, ignore_id)
-
-    def others_and_kept_exchanged(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = (chance < 0.15) & (tokens >= 4)
-        new = np.where(dice < 0.8, mask_id, np.where(dice < 0.9, tokens, others))
-        return np.where(chosen, new, tokens), np.where(chosen, tokens, ignore_id)
-
-    def never_kept(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = (chance < 0.15) & (tokens >= 4)
-        new = np.where(dice < 0.8, mask_id, others)
-        return np.where(chosen, new, tokens), np.where(chosen, tokens, ignore_id)
-
-    def a_tenth_is_random_twice(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = (chance < 0.15) & (tokens >= 4)
-        new = np.where(dice < 0.8, mask_id, np.where(dice < 0.1, others, tokens))
-        return np.where(chosen, new, tokens), np.where(chosen, tokens, ignore_id)
+    labels_of_the_masked_only.slips = """
+    labels_of_the_changed_only: inputs == mask_id ==> inputs != tokens
+    labels_of_the_inputs: np.where(inputs == mask_id, tokens, ignore_id) ==> np.where(chosen, inputs, ignore_id)
+    """
 
     def second_condition_overwrites(tokens, chance, dice, others, mask_id, ignore_id):
         chosen = (chance < 0.15) & (tokens >= 4)
         inputs = tokens.copy()
         inputs[chosen & (dice < 0.8)] = mask_id
         inputs[chosen & (dice < 0.9)] = others[chosen & (dice < 0.9)]
-        return inputs, np.where(chosen, tokens, ignore_id)
-
-    def everyone_masked_by_the_dice(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = (chance < 0.15) & (tokens >= 4)
-        inputs = np.where(dice < 0.8, mask_id, np.where(dice < 0.9, others, tokens))
         return inputs, np.where(chosen, tokens, ignore_id)
 
     def labels_alias_in_place(tokens, chance, dice, others, mask_id, ignore_id):
@@ -123,35 +74,10 @@ class mask_tokens:
         inputs[swap] = others[swap]
         return inputs, np.where(chosen, tokens, ignore_id)
 
-    def python_and(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = chance < 0.15 and tokens >= 4
-        new = np.where(dice < 0.8, mask_id, np.where(dice < 0.9, others, tokens))
-        return np.where(chosen, new, tokens), np.where(chosen, tokens, ignore_id)
-
-    def missing_parentheses(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = chance < 0.15 & tokens >= 4
-        new = np.where(dice < 0.8, mask_id, np.where(dice < 0.9, others, tokens))
-        return np.where(chosen, new, tokens), np.where(chosen, tokens, ignore_id)
-
     def swapped(tokens, chance, dice, others, mask_id, ignore_id):
         chosen = (chance < 0.15) & (tokens >= 4)
         new = np.where(dice < 0.8, mask_id, np.where(dice < 0.9, others, tokens))
         return np.where(chosen, tokens, ignore_id), np.where(chosen, new, tokens)
-
-    def minus_100(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = (chance < 0.15) & (tokens >= 4)
-        new = np.where(dice < 0.8, mask_id, np.where(dice < 0.9, others, tokens))
-        return np.where(chosen, new, tokens), np.where(chosen, tokens, -100)
-
-    def flattened_labels(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = (chance < 0.15) & (tokens >= 4)
-        new = np.where(dice < 0.8, mask_id, np.where(dice < 0.9, others, tokens))
-        return np.where(chosen, new, tokens), tokens[chosen]
-
-    def fifteen_percent_as_15(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = (chance < 15) & (tokens >= 4)
-        new = np.where(dice < 80, mask_id, np.where(dice < 90, others, tokens))
-        return np.where(chosen, new, tokens), np.where(chosen, tokens, ignore_id)
 
     def loop_in_one_axis(tokens, chance, dice, others, mask_id, ignore_id):
         inputs, labels = [], []
@@ -177,16 +103,6 @@ class mask_tokens:
         inputs[...] = np.where(chosen, new, tokens)
         labels[...] = np.where(chosen, tokens, ignore_id)
         return inputs, labels
-
-    def chance_as_dice(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = (chance < 0.15) & (tokens >= 4)
-        new = np.where(chance < 0.8, mask_id, np.where(chance < 0.9, others, tokens))
-        return np.where(chosen, new, tokens), np.where(chosen, tokens, ignore_id)
-
-    def only_inputs(tokens, chance, dice, others, mask_id, ignore_id):
-        chosen = (chance < 0.15) & (tokens >= 4)
-        new = np.where(dice < 0.8, mask_id, np.where(dice < 0.9, others, tokens))
-        return np.where(chosen, new, tokens)
 
 
 class corrupt_spans:
@@ -242,6 +158,27 @@ class corrupt_spans:
                 inputs.append(token)
         return np.array(inputs), np.array([*targets, mark])
 
+    def right_plain(tokens, hidden, first_sentinel):
+        inputs, targets, mark = [], [], first_sentinel
+        before = False
+        for token, hide in zip(tokens, hidden):
+            if hide and not before:
+                inputs.append(mark)
+                targets.append(mark)
+                mark += 1
+            (targets if hide else inputs).append(token)
+            before = hide
+        return np.array(inputs), np.array([*targets, mark])
+
+    right_plain.slips = r"""
+    marks_downwards: mark += 1 ==> mark -= 1
+    ends_with_the_first: [*targets, mark] ==> [*targets, first_sentinel]
+    last_mark_only_if_the_end_is_visible: return ==> if not before:\n        targets.append(mark)\n    return && [*targets, mark] ==> targets
+    hidden_inverted: zip(tokens, hidden) ==> zip(tokens, ~hidden)
+    last_mark_in_the_inputs: np.array(inputs) ==> np.array([*inputs, mark])
+    forgets_the_state: mark += 1 ==> mark += 1\n            before = True && \n        before = hide ==>
+    """
+
     def no_last_mark(tokens, hidden, first_sentinel):
         inputs, targets, mark = [], [], first_sentinel
         before = False
@@ -254,6 +191,10 @@ class corrupt_spans:
             before = hide
         return np.array(inputs), np.array(targets)
 
+    no_last_mark.slips = """
+    swapped: np.array(inputs), np.array(targets) ==> np.array([*targets, mark]), np.array(inputs)
+    """
+
     def last_mark_repeated(tokens, hidden, first_sentinel):
         inputs, targets, mark = [], [], first_sentinel - 1
         before = False
@@ -265,6 +206,10 @@ class corrupt_spans:
             (targets if hide else inputs).append(token)
             before = hide
         return np.array(inputs), np.array([*targets, mark])
+
+    last_mark_repeated.slips = """
+    starts_one_later: first_sentinel - 1 ==> first_sentinel && [*targets, mark] ==> [*targets, mark + 1]
+    """
 
     def same_mark(tokens, hidden, first_sentinel):
         inputs, targets = [], []
@@ -290,68 +235,6 @@ class corrupt_spans:
                 targets.append(mark)
                 mark += 1
         return np.array(inputs), np.array([*targets, mark])
-
-    def marks_downwards(tokens, hidden, first_sentinel):
-        inputs, targets, mark = [], [], first_sentinel
-        before = False
-        for token, hide in zip(tokens, hidden):
-            if hide and not before:
-                inputs.append(mark)
-                targets.append(mark)
-                mark -= 1
-            (targets if hide else inputs).append(token)
-            before = hide
-        return np.array(inputs), np.array([*targets, mark])
-
-    def starts_one_later(tokens, hidden, first_sentinel):
-        inputs, targets, mark = [], [], first_sentinel
-        before = False
-        for token, hide in zip(tokens, hidden):
-            if hide and not before:
-                mark += 1
-                inputs.append(mark)
-                targets.append(mark)
-            (targets if hide else inputs).append(token)
-            before = hide
-        return np.array(inputs), np.array([*targets, mark + 1])
-
-    def ends_with_the_first(tokens, hidden, first_sentinel):
-        inputs, targets, mark = [], [], first_sentinel
-        before = False
-        for token, hide in zip(tokens, hidden):
-            if hide and not before:
-                inputs.append(mark)
-                targets.append(mark)
-                mark += 1
-            (targets if hide else inputs).append(token)
-            before = hide
-        return np.array(inputs), np.array([*targets, first_sentinel])
-
-    def last_mark_only_if_the_end_is_visible(tokens, hidden, first_sentinel):
-        inputs, targets, mark = [], [], first_sentinel
-        before = False
-        for token, hide in zip(tokens, hidden):
-            if hide and not before:
-                inputs.append(mark)
-                targets.append(mark)
-                mark += 1
-            (targets if hide else inputs).append(token)
-            before = hide
-        if not before:
-            targets.append(mark)
-        return np.array(inputs), np.array(targets)
-
-    def swapped(tokens, hidden, first_sentinel):
-        inputs, targets, mark = [], [], first_sentinel
-        before = False
-        for token, hide in zip(tokens, hidden):
-            if hide and not before:
-                inputs.append(mark)
-                targets.append(mark)
-                mark += 1
-            (targets if hide else inputs).append(token)
-            before = hide
-        return np.array([*targets, mark]), np.array(inputs)
 
     def hidden_dropped_from_the_inputs(tokens, hidden, first_sentinel):
         targets, mark = [], first_sentinel
@@ -386,43 +269,6 @@ class corrupt_spans:
         inputs[hidden] = first_sentinel + np.arange(hidden.sum())
         return inputs, np.append(tokens[hidden], first_sentinel + hidden.sum())
 
-    def hidden_inverted(tokens, hidden, first_sentinel):
-        inputs, targets, mark = [], [], first_sentinel
-        before = False
-        for token, hide in zip(tokens, ~hidden):
-            if hide and not before:
-                inputs.append(mark)
-                targets.append(mark)
-                mark += 1
-            (targets if hide else inputs).append(token)
-            before = hide
-        return np.array(inputs), np.array([*targets, mark])
-
-    def forgets_the_state(tokens, hidden, first_sentinel):
-        inputs, targets, mark = [], [], first_sentinel
-        before = False
-        for token, hide in zip(tokens, hidden):
-            if hide and not before:
-                inputs.append(mark)
-                targets.append(mark)
-                mark += 1
-                before = True
-            (targets if hide else inputs).append(token)
-        return np.array(inputs), np.array([*targets, mark])
-
-    def compares_with_the_last_element(tokens, hidden, first_sentinel):
-        inputs, targets, mark = [], [], first_sentinel
-        for i in range(len(tokens)):
-            if hidden[i]:
-                if not hidden[i - 1]:
-                    inputs.append(mark)
-                    targets.append(mark)
-                    mark += 1
-                targets.append(tokens[i])
-            else:
-                inputs.append(tokens[i])
-        return np.array(inputs), np.array([*targets, mark])
-
     def compares_from_the_second(tokens, hidden, first_sentinel):
         inputs, targets, mark = [tokens[0]], [], first_sentinel
         for i in range(1, len(tokens)):
@@ -436,21 +282,9 @@ class corrupt_spans:
                 inputs.append(tokens[i])
         return np.array(inputs), np.array([*targets, mark])
 
-    def looks_past_the_end(tokens, hidden, first_sentinel):
-        inputs, targets, mark = [], [], first_sentinel
-        i = 0
-        while i < len(tokens):
-            if hidden[i]:
-                inputs.append(mark)
-                targets.append(mark)
-                while hidden[i]:
-                    targets.append(tokens[i])
-                    i += 1
-                mark += 1
-            else:
-                inputs.append(tokens[i])
-                i += 1
-        return np.array(inputs), np.array([*targets, mark])
+    compares_from_the_second.slips = """
+    compares_with_the_last_element: [tokens[0]] ==> [] && range(1, len(tokens)) ==> range(len(tokens))
+    """
 
     def skips_the_token_after_a_span(tokens, hidden, first_sentinel):
         inputs, targets, mark = [], [], first_sentinel
@@ -468,18 +302,9 @@ class corrupt_spans:
             i += 1
         return np.array(inputs), np.array([*targets, mark])
 
-    def only_the_first_token_of_a_span(tokens, hidden, first_sentinel):
-        inputs, targets, mark = [], [], first_sentinel
-        before = False
-        for token, hide in zip(tokens, hidden):
-            if hide and not before:
-                inputs.append(mark)
-                targets += [mark, token]
-                mark += 1
-            if not hide:
-                inputs.append(token)
-            before = hide
-        return np.array(inputs), np.array([*targets, mark])
+    skips_the_token_after_a_span.slips = r"""
+    looks_past_the_end: i < len(tokens) and hidden ==> hidden && \n        i += ==> \n            i +=
+    """
 
     def marks_in_the_inputs_only_at_the_end(tokens, hidden, first_sentinel):
         starts = hidden & ~np.concatenate([[False], hidden[:-1]])
@@ -508,18 +333,6 @@ class corrupt_spans:
             before = hide
         return inputs, np.append(targets, mark)
 
-    def last_mark_in_the_inputs(tokens, hidden, first_sentinel):
-        inputs, targets, mark = [], [], first_sentinel
-        before = False
-        for token, hide in zip(tokens, hidden):
-            if hide and not before:
-                inputs.append(mark)
-                targets.append(mark)
-                mark += 1
-            (targets if hide else inputs).append(token)
-            before = hide
-        return np.array([*inputs, mark]), np.array([*targets, mark])
-
     def visible_tokens_in_the_targets(tokens, hidden, first_sentinel):
         inputs, targets, mark = [], [], first_sentinel
         before = False
@@ -533,6 +346,10 @@ class corrupt_spans:
                 inputs.append(token)
             before = hide
         return np.array(inputs), np.array([*targets, mark])
+
+    visible_tokens_in_the_targets.slips = r"""
+    only_the_first_token_of_a_span: targets.append(mark) ==> targets += [mark, token] && \n        targets.append(token) ==>
+    """
 
     def numpy_append_forgotten(tokens, hidden, first_sentinel):
         inputs, targets = np.array([]), np.array([])
@@ -571,6 +388,22 @@ class contrastive_loss:
         rows, columns = np.diag(_log_softmax(scores)), np.diag(_log_softmax(scores.T))
         return -(rows + columns).mean() / 2
 
+    right_diag.slips = """
+    not_normalised: _unit(images) @ _unit(texts).T ==> images @ texts.T
+    only_images_normalised: _unit(texts).T ==> texts.T
+    only_texts_normalised: _unit(images) ==> images
+    sum_of_both: -(rows + columns).mean() / 2 ==> -(rows + columns).mean()
+    summed_over_the_batch: -(rows + columns).mean() ==> -(rows + columns).sum()
+    multiplied_by_temperature: _unit(images) @ _unit(texts).T / temperature ==> _unit(images) @ _unit(texts).T * temperature
+    no_temperature: _unit(images) @ _unit(texts).T / temperature ==> _unit(images) @ _unit(texts).T
+    positive: -(rows + columns).mean() ==> (rows + columns).mean()
+    base_2: -(rows + columns).mean() / 2 ==> -(rows + columns).mean() / 2 / np.log(2)
+    one_for_each: -(rows + columns).mean() ==> -(rows + columns)
+    not_transposed: _unit(texts).T ==> _unit(texts)
+    images_with_images: _unit(texts).T ==> _unit(images).T
+    clipped: _unit(images) @ _unit(texts).T / temperature ==> np.clip(_unit(images) @ _unit(texts).T / temperature, -50, 50)
+    """
+
     def right_logaddexp(images, texts, temperature):
         scores = np.einsum("id,jd->ij", _unit(images), _unit(texts)) / temperature
         n = len(scores)
@@ -580,48 +413,14 @@ class contrastive_loss:
             total -= 2 * scores[i, i]
         return total / (2 * n)
 
-    def not_normalised(images, texts, temperature):
-        scores = images @ texts.T / temperature
-        rows, columns = np.diag(_log_softmax(scores)), np.diag(_log_softmax(scores.T))
-        return -(rows + columns).mean() / 2
-
-    def only_images_normalised(images, texts, temperature):
-        scores = _unit(images) @ texts.T / temperature
-        rows, columns = np.diag(_log_softmax(scores)), np.diag(_log_softmax(scores.T))
-        return -(rows + columns).mean() / 2
-
-    def only_texts_normalised(images, texts, temperature):
-        scores = images @ _unit(texts).T / temperature
-        rows, columns = np.diag(_log_softmax(scores)), np.diag(_log_softmax(scores.T))
-        return -(rows + columns).mean() / 2
-
     def rows_only(images, texts, temperature):
         scores = _unit(images) @ _unit(texts).T / temperature
         return -np.diag(_log_softmax(scores)).mean()
 
-    def columns_only(images, texts, temperature):
-        scores = _unit(images) @ _unit(texts).T / temperature
-        return -np.diag(_log_softmax(scores.T)).mean()
-
-    def sum_of_both(images, texts, temperature):
-        scores = _unit(images) @ _unit(texts).T / temperature
-        rows, columns = np.diag(_log_softmax(scores)), np.diag(_log_softmax(scores.T))
-        return -(rows + columns).mean()
-
-    def summed_over_the_batch(images, texts, temperature):
-        scores = _unit(images) @ _unit(texts).T / temperature
-        rows, columns = np.diag(_log_softmax(scores)), np.diag(_log_softmax(scores.T))
-        return -(rows + columns).sum() / 2
-
-    def multiplied_by_temperature(images, texts, temperature):
-        scores = _unit(images) @ _unit(texts).T * temperature
-        rows, columns = np.diag(_log_softmax(scores)), np.diag(_log_softmax(scores.T))
-        return -(rows + columns).mean() / 2
-
-    def no_temperature(images, texts, temperature):
-        scores = _unit(images) @ _unit(texts).T
-        rows, columns = np.diag(_log_softmax(scores)), np.diag(_log_softmax(scores.T))
-        return -(rows + columns).mean() / 2
+    rows_only.slips = """
+    columns_only: _log_softmax(scores) ==> _log_softmax(scores.T)
+    whole_table: -np.diag(_log_softmax(scores)).mean() ==> -(_log_softmax(scores) + _log_softmax(scores.T)).mean() / 2
+    """
 
     def naive(images, texts, temperature):
         e = np.exp(_unit(images) @ _unit(texts).T / temperature)
@@ -644,15 +443,6 @@ class contrastive_loss:
         rows = np.log(np.diag(a) / a.sum(1) + 1e-9)
         columns = np.log(np.diag(b) / b.sum(0) + 1e-9)
         return -(rows + columns).mean() / 2
-
-    def positive(images, texts, temperature):
-        scores = _unit(images) @ _unit(texts).T / temperature
-        rows, columns = np.diag(_log_softmax(scores)), np.diag(_log_softmax(scores.T))
-        return (rows + columns).mean() / 2
-
-    def whole_table(images, texts, temperature):
-        scores = _unit(images) @ _unit(texts).T / temperature
-        return -(_log_softmax(scores) + _log_softmax(scores.T)).mean() / 2
 
     def norm_of_the_batch(images, texts, temperature):
         scores = (images / np.linalg.norm(images)) @ (texts / np.linalg.norm(texts)).T
@@ -708,21 +498,6 @@ class contrastive_loss:
         logp = z - np.log(np.exp(z).sum())
         return -np.diag(logp).mean()
 
-    def base_2(images, texts, temperature):
-        scores = _unit(images) @ _unit(texts).T / temperature
-        rows, columns = np.diag(_log_softmax(scores)), np.diag(_log_softmax(scores.T))
-        return -(rows + columns).mean() / 2 / np.log(2)
-
-    def one_for_each(images, texts, temperature):
-        scores = _unit(images) @ _unit(texts).T / temperature
-        rows, columns = np.diag(_log_softmax(scores)), np.diag(_log_softmax(scores.T))
-        return -(rows + columns) / 2
-
-    def not_transposed(images, texts, temperature):
-        scores = _unit(images) @ _unit(texts) / temperature
-        rows, columns = np.diag(_log_softmax(scores)), np.diag(_log_softmax(scores.T))
-        return -(rows + columns).mean() / 2
-
     def probability_not_logarithm(images, texts, temperature):
         scores = _unit(images) @ _unit(texts).T / temperature
         rows = np.diag(np.exp(_log_softmax(scores)))
@@ -738,21 +513,11 @@ class contrastive_loss:
         rows, columns = np.diag(_log_softmax(scores)), np.diag(_log_softmax(scores.T))
         return -(rows + columns).mean() / 2 / temperature
 
-    def images_with_images(images, texts, temperature):
-        scores = _unit(images) @ _unit(images).T / temperature
-        rows, columns = np.diag(_log_softmax(scores)), np.diag(_log_softmax(scores.T))
-        return -(rows + columns).mean() / 2
-
     def same_axis_twice(images, texts, temperature):
         scores = _unit(images) @ _unit(texts).T / temperature
         z = scores - scores.max(1, keepdims=True)
         logp = z - np.log(np.exp(z).sum(1, keepdims=True))
         return -(np.diag(logp) + np.diag(logp.T)).mean() / 2
-
-    def clipped(images, texts, temperature):
-        scores = np.clip(_unit(images) @ _unit(texts).T / temperature, -50, 50)
-        rows, columns = np.diag(_log_softmax(scores)), np.diag(_log_softmax(scores.T))
-        return -(rows + columns).mean() / 2
 
 
 class merge_attention:
@@ -761,6 +526,18 @@ class merge_attention:
         safe = np.where(np.isinf(peak), 0, peak)
         a, b = np.exp(peak_a - safe), np.exp(peak_b - safe)
         return peak, a * total_a + b * total_b, a * output_a + b * output_b
+
+    right_where.slips = r"""
+    outputs_not_rescaled: a * output_a + b * output_b ==> output_a + output_b
+    totals_not_rescaled: a * total_a + b * total_b ==> total_a + total_b
+    sign_reversed: peak_a - safe ==> safe - peak_a && peak_b - safe ==> safe - peak_b
+    minimum: np.maximum ==> np.minimum
+    sum_of_peaks: np.maximum(peak_a, peak_b) ==> peak_a + peak_b
+    wrong_order: peak, ==> a * output_a + b * output_b, && a * output_a + b * output_b\n ==> peak\n
+    safe_peak_returned: safe ==> peak
+    base_2: np.exp(peak_a - safe), np.exp(peak_b - safe) ==> 2.0 ** (peak_a - safe), 2.0 ** (peak_b - safe)
+    logsumexp_peak: np.maximum ==> np.logaddexp
+    """
 
     def right_difference(peak_a, total_a, output_a, peak_b, total_b, output_b):
         peak = np.fmax(peak_a, peak_b)
@@ -774,20 +551,17 @@ class merge_attention:
         a, b = np.exp(peak_a - peak), np.exp(peak_b - peak)
         return peak, a * total_a + b * total_b, a * output_a + b * output_b
 
+    nan_for_nothing.slips = """
+    np_max: np.maximum ==> np.max
+    python_max: np.maximum ==> max
+    without_shifting_back: peak_a - peak ==> peak_a && peak_b - peak ==> peak_b
+    largest_of_everything: peak_a, peak_b ==> peak_a.max(), peak_b.max() && peak, ==> peak + 0 * total_a,
+    nan_to_num_of_the_peak: np.maximum(peak_a, peak_b) ==> np.nan_to_num(np.maximum(peak_a, peak_b))
+    divided_by_the_peak: peak_a - peak ==> peak_a / peak && peak_b - peak ==> peak_b / peak
+    """
+
     def not_rescaled(peak_a, total_a, output_a, peak_b, total_b, output_b):
         return np.maximum(peak_a, peak_b), total_a + total_b, output_a + output_b
-
-    def outputs_not_rescaled(peak_a, total_a, output_a, peak_b, total_b, output_b):
-        peak = np.maximum(peak_a, peak_b)
-        safe = np.where(np.isinf(peak), 0, peak)
-        a, b = np.exp(peak_a - safe), np.exp(peak_b - safe)
-        return peak, a * total_a + b * total_b, output_a + output_b
-
-    def totals_not_rescaled(peak_a, total_a, output_a, peak_b, total_b, output_b):
-        peak = np.maximum(peak_a, peak_b)
-        safe = np.where(np.isinf(peak), 0, peak)
-        a, b = np.exp(peak_a - safe), np.exp(peak_b - safe)
-        return peak, total_a + total_b, a * output_a + b * output_b
 
     def divided(peak_a, total_a, output_a, peak_b, total_b, output_b):
         peak = np.maximum(peak_a, peak_b)
@@ -802,44 +576,11 @@ class merge_attention:
         a, b = np.exp(peak_a - safe) * total_a, np.exp(peak_b - safe) * total_b
         return peak, a + b, a * output_a + b * output_b
 
-    def sign_reversed(peak_a, total_a, output_a, peak_b, total_b, output_b):
-        peak = np.maximum(peak_a, peak_b)
-        safe = np.where(np.isinf(peak), 0, peak)
-        a, b = np.exp(safe - peak_a), np.exp(safe - peak_b)
-        return peak, a * total_a + b * total_b, a * output_a + b * output_b
-
-    def minimum(peak_a, total_a, output_a, peak_b, total_b, output_b):
-        peak = np.minimum(peak_a, peak_b)
-        safe = np.where(np.isinf(peak), 0, peak)
-        a, b = np.exp(peak_a - safe), np.exp(peak_b - safe)
-        return peak, a * total_a + b * total_b, a * output_a + b * output_b
-
-    def np_max(peak_a, total_a, output_a, peak_b, total_b, output_b):
-        peak = np.max(peak_a, peak_b)
-        a, b = np.exp(peak_a - peak), np.exp(peak_b - peak)
-        return peak, a * total_a + b * total_b, a * output_a + b * output_b
-
-    def python_max(peak_a, total_a, output_a, peak_b, total_b, output_b):
-        peak = max(peak_a, peak_b)
-        a, b = np.exp(peak_a - peak), np.exp(peak_b - peak)
-        return peak, a * total_a + b * total_b, a * output_a + b * output_b
-
     def unshifted(peak_a, total_a, output_a, peak_b, total_b, output_b):
         peak = np.maximum(peak_a, peak_b)
         a, b = np.exp(peak_a), np.exp(peak_b)
         total, output = a * total_a + b * total_b, a * output_a + b * output_b
         return peak, total / np.exp(peak), output / np.exp(peak)
-
-    def without_shifting_back(peak_a, total_a, output_a, peak_b, total_b, output_b):
-        peak = np.maximum(peak_a, peak_b)
-        a, b = np.exp(peak_a), np.exp(peak_b)
-        return peak, a * total_a + b * total_b, a * output_a + b * output_b
-
-    def factors_exchanged(peak_a, total_a, output_a, peak_b, total_b, output_b):
-        peak = np.maximum(peak_a, peak_b)
-        safe = np.where(np.isinf(peak), 0, peak)
-        a, b = np.exp(peak_a - safe), np.exp(peak_b - safe)
-        return peak, b * total_a + a * total_b, b * output_a + a * output_b
 
     def only_b_rescaled(peak_a, total_a, output_a, peak_b, total_b, output_b):
         safe = np.where(np.isinf(peak_a), 0, peak_a)
@@ -854,51 +595,17 @@ class merge_attention:
             np.where(a, output_a, output_b),
         )
 
-    def means(peak_a, total_a, output_a, peak_b, total_b, output_b):
-        peak = np.maximum(peak_a, peak_b)
-        safe = np.where(np.isinf(peak), 0, peak)
-        a, b = np.exp(peak_a - safe), np.exp(peak_b - safe)
-        return peak, (a * total_a + b * total_b) / 2, (a * output_a + b * output_b) / 2
-
-    def sum_of_peaks(peak_a, total_a, output_a, peak_b, total_b, output_b):
-        peak = peak_a + peak_b
-        safe = np.where(np.isinf(peak), 0, peak)
-        a, b = np.exp(peak_a - safe), np.exp(peak_b - safe)
-        return peak, a * total_a + b * total_b, a * output_a + b * output_b
-
-    def largest_of_everything(peak_a, total_a, output_a, peak_b, total_b, output_b):
-        peak = np.maximum(peak_a.max(), peak_b.max())
-        a, b = np.exp(peak_a - peak), np.exp(peak_b - peak)
-        return peak + 0 * total_a, a * total_a + b * total_b, a * output_a + b * output_b
-
-    def wrong_order(peak_a, total_a, output_a, peak_b, total_b, output_b):
-        peak = np.maximum(peak_a, peak_b)
-        safe = np.where(np.isinf(peak), 0, peak)
-        a, b = np.exp(peak_a - safe), np.exp(peak_b - safe)
-        return a * output_a + b * output_b, a * total_a + b * total_b, peak
-
-    def total_and_peak_exchanged(peak_a, total_a, output_a, peak_b, total_b, output_b):
-        peak = np.maximum(peak_a, peak_b)
-        safe = np.where(np.isinf(peak), 0, peak)
-        a, b = np.exp(peak_a - safe), np.exp(peak_b - safe)
-        return a * total_a + b * total_b, peak, a * output_a + b * output_b
-
     def only_output(peak_a, total_a, output_a, peak_b, total_b, output_b):
         peak = np.maximum(peak_a, peak_b)
         safe = np.where(np.isinf(peak), 0, peak)
         a, b = np.exp(peak_a - safe), np.exp(peak_b - safe)
         return a * output_a + b * output_b
 
-    def nan_to_num_of_the_peak(peak_a, total_a, output_a, peak_b, total_b, output_b):
-        peak = np.nan_to_num(np.maximum(peak_a, peak_b))
-        a, b = np.exp(peak_a - peak), np.exp(peak_b - peak)
-        return peak, a * total_a + b * total_b, a * output_a + b * output_b
-
-    def safe_peak_returned(peak_a, total_a, output_a, peak_b, total_b, output_b):
-        peak = np.maximum(peak_a, peak_b)
-        peak = np.where(np.isinf(peak), 0, peak)
-        a, b = np.exp(peak_a - peak), np.exp(peak_b - peak)
-        return peak, a * total_a + b * total_b, a * output_a + b * output_b
+    only_output.slips = """
+    factors_exchanged: a * output_a + b * output_b ==> peak, b * total_a + a * total_b, b * output_a + a * output_b
+    means: a * output_a + b * output_b ==> peak, (a * total_a + b * total_b) / 2, (a * output_a + b * output_b) / 2
+    total_and_peak_exchanged: a * output_a + b * output_b ==> a * total_a + b * total_b, peak, a * output_a + b * output_b
+    """
 
     def whole_condition(peak_a, total_a, output_a, peak_b, total_b, output_b):
         if peak_a == -np.inf:
@@ -926,18 +633,6 @@ class merge_attention:
         output_a += b * output_b
         return peak, total_a, output_a
 
-    def base_2(peak_a, total_a, output_a, peak_b, total_b, output_b):
-        peak = np.maximum(peak_a, peak_b)
-        safe = np.where(np.isinf(peak), 0, peak)
-        a, b = 2.0 ** (peak_a - safe), 2.0 ** (peak_b - safe)
-        return peak, a * total_a + b * total_b, a * output_a + b * output_b
-
-    def logsumexp_peak(peak_a, total_a, output_a, peak_b, total_b, output_b):
-        peak = np.logaddexp(peak_a, peak_b)
-        safe = np.where(np.isinf(peak), 0, peak)
-        a, b = np.exp(peak_a - safe), np.exp(peak_b - safe)
-        return peak, a * total_a + b * total_b, a * output_a + b * output_b
-
     def first_axis_only(peak_a, total_a, output_a, peak_b, total_b, output_b):
         n = len(peak_a)
         peak, total, output = [], [], []
@@ -956,8 +651,3 @@ class merge_attention:
         a, b = np.exp(pa - safe), np.exp(pb - safe)
         total = a * total_a[..., 0] + b * total_b[..., 0]
         return peak, total, a[..., None] * output_a + b[..., None] * output_b
-
-    def divided_by_the_peak(peak_a, total_a, output_a, peak_b, total_b, output_b):
-        peak = np.maximum(peak_a, peak_b)
-        a, b = np.exp(peak_a / peak), np.exp(peak_b / peak)
-        return peak, a * total_a + b * total_b, a * output_a + b * output_b

@@ -34,46 +34,18 @@ class normed_scores:
 
         return _scores(norm(query, query_gain), norm(key, key_gain))
 
-    def no_normalisation(query, key, query_gain, key_gain):
-        return _scores(query * query_gain, key * key_gain)
-
     def plain_scores(query, key, query_gain, key_gain):
         return _scores(query, key)
 
-    def forgets_the_gains(query, key, query_gain, key_gain):
-        return _scores(query / _rms(query), key / _rms(key))
-
-    def forgets_the_gain_of_the_key(query, key, query_gain, key_gain):
-        return _scores(query_gain * query / _rms(query), key / _rms(key))
-
-    def only_the_query(query, key, query_gain, key_gain):
-        return _scores(query_gain * query / _rms(query), key)
-
-    def only_the_query_but_both_gains(query, key, query_gain, key_gain):
-        return _scores(query_gain * query / _rms(query), key_gain * key)
-
-    def query_gain_twice(query, key, query_gain, key_gain):
-        return _scores(query_gain * query / _rms(query), query_gain * key / _rms(key))
-
-    def forgets_the_root_of_d_k(query, key, query_gain, key_gain):
-        q, k = query_gain * query / _rms(query), key_gain * key / _rms(key)
-        return q @ np.swapaxes(k, -1, -2)
-
-    def divides_by_d_k(query, key, query_gain, key_gain):
-        q, k = query_gain * query / _rms(query), key_gain * key / _rms(key)
-        return q @ np.swapaxes(k, -1, -2) / query.shape[-1]
-
-    def multiplies_by_the_root(query, key, query_gain, key_gain):
-        q, k = query_gain * query / _rms(query), key_gain * key / _rms(key)
-        return q @ np.swapaxes(k, -1, -2) * np.sqrt(query.shape[-1])
-
-    def root_of_the_number_of_keys(query, key, query_gain, key_gain):
-        q, k = query_gain * query / _rms(query), key_gain * key / _rms(key)
-        return q @ np.swapaxes(k, -1, -2) / np.sqrt(key.shape[-2])
-
-    def first_axis_as_d_k(query, key, query_gain, key_gain):
-        q, k = query_gain * query / _rms(query), key_gain * key / _rms(key)
-        return q @ np.swapaxes(k, -1, -2) / np.sqrt(query.shape[0])
+    plain_scores.slips = """
+    forgets_the_gains: _scores(query, key) ==> _scores(query / _rms(query), key / _rms(key))
+    forgets_the_gain_of_the_key: _scores(query, key) ==> _scores(query_gain * query / _rms(query), key / _rms(key))
+    only_the_query: _scores(query, key) ==> _scores(query_gain * query / _rms(query), key)
+    only_the_query_but_both_gains: _scores(query, key) ==> _scores(query_gain * query / _rms(query), key_gain * key)
+    query_gain_twice: _scores(query, key) ==> _scores(query_gain * query / _rms(query), query_gain * key / _rms(key))
+    gain_added: _scores(query, key) ==> _scores(query / _rms(query) + query_gain, key / _rms(key) + key_gain)
+    divides_by_the_gain: _scores(query, key) ==> _scores(query / (_rms(query) * query_gain), key / (_rms(key) * key_gain))
+    """
 
     def softmaxed(query, key, query_gain, key_gain):
         scores = _scores(query_gain * query / _rms(query), key_gain * key / _rms(key))
@@ -107,100 +79,34 @@ class normed_scores:
         q = query_gain * query / (query.std(-1, keepdims=True) + 1e-5)
         return _scores(q, key_gain * key / (key.std(-1, keepdims=True) + 1e-5))
 
-    def variance_not_centred(query, key, query_gain, key_gain):
+    def right_plain(query, key, query_gain, key_gain):
         def norm(x):
-            return x / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
+            return x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5)
 
         return _scores(query_gain * norm(query), key_gain * norm(key))
 
-    def divides_by_one_less(query, key, query_gain, key_gain):
-        def norm(x):
-            return x / np.sqrt((x**2).sum(-1, keepdims=True) / (x.shape[-1] - 1) + 1e-5)
-
-        return _scores(query_gain * norm(query), key_gain * norm(key))
-
-    def square_of_the_mean(query, key, query_gain, key_gain):
-        def norm(x):
-            return x / np.sqrt(x.mean(-1, keepdims=True) ** 2 + 1e-5)
-
-        return _scores(query_gain * norm(query), key_gain * norm(key))
-
-    def forgets_the_root(query, key, query_gain, key_gain):
-        def norm(x):
-            return x / ((x**2).mean(-1, keepdims=True) + 1e-5)
-
-        return _scores(query_gain * norm(query), key_gain * norm(key))
-
-    def mean_of_absolute_values(query, key, query_gain, key_gain):
-        def norm(x):
-            return x / (np.abs(x).mean(-1, keepdims=True) + 1e-5)
-
-        return _scores(query_gain * norm(query), key_gain * norm(key))
-
-    def largest_component(query, key, query_gain, key_gain):
-        def norm(x):
-            return x / (np.abs(x).max(-1, keepdims=True) + 1e-5)
-
-        return _scores(query_gain * norm(query), key_gain * norm(key))
-
-    def no_epsilon(query, key, query_gain, key_gain):
-        def norm(x):
-            return x / np.sqrt((x**2).mean(-1, keepdims=True))
-
-        return _scores(query_gain * norm(query), key_gain * norm(key))
+    right_plain.slips = """
+    variance_not_centred: (x**2).mean ==> x.var
+    divides_by_one_less: (x**2).mean(-1, keepdims=True) ==> (x**2).sum(-1, keepdims=True) / (x.shape[-1] - 1)
+    square_of_the_mean: (x**2).mean(-1, keepdims=True) ==> x.mean(-1, keepdims=True) ** 2
+    forgets_the_root: np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5) ==> ((x**2).mean(-1, keepdims=True) + 1e-5)
+    mean_of_absolute_values: np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5) ==> (np.abs(x).mean(-1, keepdims=True) + 1e-5)
+    largest_component: np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5) ==> (np.abs(x).max(-1, keepdims=True) + 1e-5)
+    no_epsilon: (x**2).mean(-1, keepdims=True) + 1e-5 ==> (x**2).mean(-1, keepdims=True)
+    nan_to_zero: x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5) ==> np.nan_to_num(x / np.sqrt((x**2).mean(-1, keepdims=True)))
+    epsilon_outside_the_root: np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5) ==> (np.sqrt((x**2).mean(-1, keepdims=True)) + 1e-5)
+    epsilon_of_pytorch: (x**2).mean(-1, keepdims=True) + 1e-5 ==> (x**2).mean(-1, keepdims=True) + np.finfo(np.float64).eps
+    epsilon_of_a_million: (x**2).mean(-1, keepdims=True) + 1e-5 ==> (x**2).mean(-1, keepdims=True) + 1e-6
+    whole_array: (x**2).mean(-1, keepdims=True) ==> (x**2).mean()
+    over_the_positions: -1 ==> -2
+    first_axis: (x**2).mean(-1, keepdims=True) ==> (x**2).mean(axis=0)
+    no_keepdims: (x**2).mean(-1, keepdims=True) ==> (x**2).mean(axis=-1)
+    """
 
     def zero_key_by_hand(query, key, query_gain, key_gain):
         def norm(x):
             size = np.sqrt((x**2).mean(-1, keepdims=True))
             return x / np.where(size == 0, 1, size)
-
-        return _scores(query_gain * norm(query), key_gain * norm(key))
-
-    def nan_to_zero(query, key, query_gain, key_gain):
-        def norm(x):
-            return np.nan_to_num(x / np.sqrt((x**2).mean(-1, keepdims=True)))
-
-        return _scores(query_gain * norm(query), key_gain * norm(key))
-
-    def epsilon_outside_the_root(query, key, query_gain, key_gain):
-        def norm(x):
-            return x / (np.sqrt((x**2).mean(-1, keepdims=True)) + 1e-5)
-
-        return _scores(query_gain * norm(query), key_gain * norm(key))
-
-    def epsilon_of_pytorch(query, key, query_gain, key_gain):
-        def norm(x):
-            return x / np.sqrt((x**2).mean(-1, keepdims=True) + np.finfo(np.float64).eps)
-
-        return _scores(query_gain * norm(query), key_gain * norm(key))
-
-    def epsilon_of_a_million(query, key, query_gain, key_gain):
-        def norm(x):
-            return x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-6)
-
-        return _scores(query_gain * norm(query), key_gain * norm(key))
-
-    def whole_array(query, key, query_gain, key_gain):
-        def norm(x):
-            return x / np.sqrt((x**2).mean() + 1e-5)
-
-        return _scores(query_gain * norm(query), key_gain * norm(key))
-
-    def over_the_positions(query, key, query_gain, key_gain):
-        def norm(x):
-            return x / np.sqrt((x**2).mean(-2, keepdims=True) + 1e-5)
-
-        return _scores(query_gain * norm(query), key_gain * norm(key))
-
-    def first_axis(query, key, query_gain, key_gain):
-        def norm(x):
-            return x / np.sqrt((x**2).mean(axis=0) + 1e-5)
-
-        return _scores(query_gain * norm(query), key_gain * norm(key))
-
-    def no_keepdims(query, key, query_gain, key_gain):
-        def norm(x):
-            return x / np.sqrt((x**2).mean(axis=-1) + 1e-5)
 
         return _scores(query_gain * norm(query), key_gain * norm(key))
 
@@ -212,16 +118,6 @@ class normed_scores:
         q = query / _rms(query * query_gain)
         return _scores(q, key / _rms(key * key_gain))
 
-    def one_plus_the_gain(query, key, query_gain, key_gain):
-        q, k = (1 + query_gain) * query / _rms(query), (1 + key_gain) * key / _rms(key)
-        return _scores(q, k)
-
-    def gain_added(query, key, query_gain, key_gain):
-        return _scores(query / _rms(query) + query_gain, key / _rms(key) + key_gain)
-
-    def divides_by_the_gain(query, key, query_gain, key_gain):
-        return _scores(query / (_rms(query) * query_gain), key / (_rms(key) * key_gain))
-
     def gains_exchanged_with_a_mean(query, key, query_gain, key_gain):
         gain = (query_gain + key_gain) / 2
         return _scores(gain * query / _rms(query), gain * key / _rms(key))
@@ -230,37 +126,37 @@ class normed_scores:
         scores = _scores(query * query_gain, key * key_gain)
         return scores / _rms(scores)
 
+    norm_of_the_scores.slips = r"""
+    no_normalisation: scores = ==> return && \n    return scores / _rms(scores) ==>
+    in_place: scores = ==> query /= _rms(query)\n    key /= _rms(key)\n    return && \n    return scores / _rms(scores) ==>
+    """
+
     def transposed_scores(query, key, query_gain, key_gain):
         q, k = query_gain * query / _rms(query), key_gain * key / _rms(key)
         return _scores(k, q)
 
-    def key_capital_t(query, key, query_gain, key_gain):
-        q, k = query_gain * query / _rms(query), key_gain * key / _rms(key)
-        return q @ k.T / np.sqrt(query.shape[-1])
+    transposed_scores.slips = r"""
+    forgets_the_root_of_d_k: _scores(k, q) ==> q @ np.swapaxes(k, -1, -2)
+    divides_by_d_k: _scores(k, q) ==> q @ np.swapaxes(k, -1, -2) / query.shape[-1]
+    multiplies_by_the_root: _scores(k, q) ==> q @ np.swapaxes(k, -1, -2) * np.sqrt(query.shape[-1])
+    root_of_the_number_of_keys: _scores(k, q) ==> q @ np.swapaxes(k, -1, -2) / np.sqrt(key.shape[-2])
+    first_axis_as_d_k: _scores(k, q) ==> q @ np.swapaxes(k, -1, -2) / np.sqrt(query.shape[0])
+    key_capital_t: _scores(k, q) ==> q @ k.T / np.sqrt(query.shape[-1])
+    key_not_transposed: _scores(k, q) ==> q @ k / np.sqrt(query.shape[-1])
+    star_in_place_of_at: _scores(k, q) ==> q * k / np.sqrt(query.shape[-1])
+    dot: _scores(k, q) ==> np.dot(q, np.swapaxes(k, -1, -2)) / np.sqrt(query.shape[-1])
+    torch_transpose: _scores(k, q) ==> q @ k.transpose(-2, -1) / np.sqrt(query.shape[-1])
+    torch_size: _scores(k, q) ==> q @ np.swapaxes(k, -1, -2) / np.sqrt(query.size(-1))
+    returns_the_vectors: q, k = ==> return && \n    return _scores(k, q) ==>
+    """
 
-    def key_not_transposed(query, key, query_gain, key_gain):
-        q, k = query_gain * query / _rms(query), key_gain * key / _rms(key)
-        return q @ k / np.sqrt(query.shape[-1])
-
-    def star_in_place_of_at(query, key, query_gain, key_gain):
-        q, k = query_gain * query / _rms(query), key_gain * key / _rms(key)
-        return q * k / np.sqrt(query.shape[-1])
-
-    def dot(query, key, query_gain, key_gain):
-        q, k = query_gain * query / _rms(query), key_gain * key / _rms(key)
-        return np.dot(q, np.swapaxes(k, -1, -2)) / np.sqrt(query.shape[-1])
+    def one_plus_the_gain(query, key, query_gain, key_gain):
+        q, k = (1 + query_gain) * query / _rms(query), (1 + key_gain) * key / _rms(key)
+        return _scores(q, k)
 
     def gain_by_matmul(query, key, query_gain, key_gain):
         q, k = (query / _rms(query)) @ query_gain, (key / _rms(key)) @ key_gain
         return q[..., :, None] * k[..., None, :] / np.sqrt(query.shape[-1])
-
-    def torch_transpose(query, key, query_gain, key_gain):
-        q, k = query_gain * query / _rms(query), key_gain * key / _rms(key)
-        return q @ k.transpose(-2, -1) / np.sqrt(query.shape[-1])
-
-    def torch_size(query, key, query_gain, key_gain):
-        q, k = query_gain * query / _rms(query), key_gain * key / _rms(key)
-        return q @ np.swapaxes(k, -1, -2) / np.sqrt(query.size(-1))
 
     def torch_keepdim(query, key, query_gain, key_gain):
         q = query / np.sqrt((query**2).mean(-1, keepdim=True) + 1e-5)
@@ -270,11 +166,6 @@ class normed_scores:
         q = query * (query.pow(2).mean(-1) + 1e-5) ** -0.5
         return _scores(q * query_gain, key / _rms(key) * key_gain)
 
-    def in_place(query, key, query_gain, key_gain):
-        query /= _rms(query)
-        key /= _rms(key)
-        return _scores(query * query_gain, key * key_gain)
-
     def three_axes_loop(query, key, query_gain, key_gain):
         out = np.zeros((len(query), len(key)))
         for i in range(len(query)):
@@ -283,9 +174,6 @@ class normed_scores:
                 k = key_gain * key[j] / np.sqrt(np.mean(key[j] ** 2) + 1e-5)
                 out[i, j] = q @ k / np.sqrt(len(q))
         return out
-
-    def returns_the_vectors(query, key, query_gain, key_gain):
-        return query_gain * query / _rms(query), key_gain * key / _rms(key)
 
 
 def _sigmoid(z):
@@ -318,30 +206,6 @@ class swiglu:
         gate = x @ w_1
         return (gate * np.exp(gate) / (1 + np.exp(gate)) * (x @ w_3)) @ w_2
 
-    def the_other_branch(x, w_1, w_3, w_2):
-        return ((x @ w_1) * _silu(x @ w_3)) @ w_2
-
-    def both_branches(x, w_1, w_3, w_2):
-        return (_silu(x @ w_1) * _silu(x @ w_3)) @ w_2
-
-    def silu_of_the_product(x, w_1, w_3, w_2):
-        return _silu((x @ w_1) * (x @ w_3)) @ w_2
-
-    def silu_at_the_end(x, w_1, w_3, w_2):
-        return _silu(((x @ w_1) * (x @ w_3)) @ w_2)
-
-    def silu_of_x(x, w_1, w_3, w_2):
-        return ((_silu(x) @ w_1) * (x @ w_3)) @ w_2
-
-    def no_silu(x, w_1, w_3, w_2):
-        return ((x @ w_1) * (x @ w_3)) @ w_2
-
-    def sigmoid_only(x, w_1, w_3, w_2):
-        return (_sigmoid(x @ w_1) * (x @ w_3)) @ w_2
-
-    def relu(x, w_1, w_3, w_2):
-        return (np.maximum(0, x @ w_1) * (x @ w_3)) @ w_2
-
     def gelu_tanh(x, w_1, w_3, w_2):
         z = x @ w_1
         gelu = 0.5 * z * (1 + np.tanh(np.sqrt(2 / np.pi) * (z + 0.044715 * z**3)))
@@ -352,117 +216,46 @@ class swiglu:
         gelu = z * 0.5 * (1 + np.vectorize(math.erf)(z / math.sqrt(2)))
         return (gelu * (x @ w_3)) @ w_2
 
-    def gelu_quick(x, w_1, w_3, w_2):
-        gate = x @ w_1
-        return (gate * _sigmoid(1.702 * gate) * (x @ w_3)) @ w_2
+    def right_plain(x, w_1, w_3, w_2):
+        return _silu(x @ w_1) * (x @ w_3) @ w_2
 
-    def tanh(x, w_1, w_3, w_2):
-        return (np.tanh(x @ w_1) * (x @ w_3)) @ w_2
-
-    def softmax_gate(x, w_1, w_3, w_2):
-        e = np.exp(x @ w_1)
-        return (e / e.sum(-1, keepdims=True) * (x @ w_3)) @ w_2
-
-    def softplus(x, w_1, w_3, w_2):
-        return (np.log1p(np.exp(x @ w_1)) * (x @ w_3)) @ w_2
-
-    def sign_of_the_exponent(x, w_1, w_3, w_2):
-        gate = x @ w_1
-        return (gate / (1 + np.exp(gate)) * (x @ w_3)) @ w_2
-
-    def precedence(x, w_1, w_3, w_2):
-        gate = x @ w_1
-        return (gate * 1 / 1 + np.exp(-gate) * (x @ w_3)) @ w_2
-
-    def minus_forgotten_inside(x, w_1, w_3, w_2):
-        gate = x @ w_1
-        return (gate / (1 - np.exp(-gate)) * (x @ w_3)) @ w_2
-
-    def sum_of_branches(x, w_1, w_3, w_2):
-        return (_silu(x @ w_1) + x @ w_3) @ w_2
-
-    def one_branch(x, w_1, w_3, w_2):
-        return _silu(x @ w_1) @ w_2
-
-    def product_without_parentheses(x, w_1, w_3, w_2):
-        return _silu(x @ w_1) * x @ w_3 @ w_2
-
-    def multiplies_x_by_the_gate(x, w_1, w_3, w_2):
-        return (_sigmoid(x @ w_1) * (x @ w_1)) @ w_2 * x
-
-    def gate_multiplies_up_twice(x, w_1, w_3, w_2):
-        up = x @ w_3
-        return (_silu(x @ w_1) * up * up) @ w_2
+    right_plain.slips = """
+    one_branch: _silu(x @ w_1) * (x @ w_3) ==> _silu(x @ w_1)
+    the_other_branch: _silu(x @ w_1) * (x @ w_3) ==> (x @ w_1) * _silu(x @ w_3)
+    both_branches: x @ w_3 ==> _silu(x @ w_3)
+    silu_of_the_product: _silu(x @ w_1) * (x @ w_3) ==> _silu((x @ w_1) * (x @ w_3))
+    silu_at_the_end: _silu(x @ w_1) * (x @ w_3) @ w_2 ==> _silu(((x @ w_1) * (x @ w_3)) @ w_2)
+    silu_of_x: _silu(x @ w_1) ==> _silu(x) @ w_1
+    no_silu: _silu(x @ w_1) ==> x @ w_1
+    sigmoid_only: _silu(x @ w_1) ==> _sigmoid(x @ w_1)
+    relu: _silu(x @ w_1) ==> np.maximum(0, x @ w_1)
+    tanh: _silu(x @ w_1) ==> np.tanh(x @ w_1)
+    softplus: _silu(x @ w_1) ==> np.log1p(np.exp(x @ w_1))
+    sum_of_branches: _silu(x @ w_1) * (x @ w_3) ==> (_silu(x @ w_1) + x @ w_3)
+    product_without_parentheses: _silu(x @ w_1) * (x @ w_3) ==> _silu(x @ w_1) * x @ w_3
+    multiplies_x_by_the_gate: _silu(x @ w_1) * (x @ w_3) @ w_2 ==> (_sigmoid(x @ w_1) * (x @ w_1)) @ w_2 * x
+    forgets_the_last_matrix: _silu(x @ w_1) * (x @ w_3) @ w_2 ==> _silu(x @ w_1) * (x @ w_3)
+    in_order_of_the_arguments: _silu(x @ w_1) * (x @ w_3) @ w_2 ==> (_silu(x @ w_1) * (x @ w_2)) @ w_3
+    chain_of_three: _silu(x @ w_1) * (x @ w_3) ==> _silu(x @ w_1) @ w_3
+    torch_linear: _silu(x @ w_1) * (x @ w_3) @ w_2 ==> (_silu(x @ w_1.T) * (x @ w_3.T)) @ w_2.T
+    last_matrix_transposed: _silu(x @ w_1) * (x @ w_3) @ w_2 ==> (_silu(x @ w_1) * (x @ w_3)) @ w_2.T
+    matrices_from_the_left: _silu(x @ w_1) * (x @ w_3) @ w_2 ==> w_2 @ (_silu(w_1 @ x) * (w_3 @ x))
+    matlab_star: _silu(x @ w_1) * (x @ w_3) @ w_2 ==> (_silu(x * w_1) * (x * w_3)) * w_2
+    matrix_product_of_branches: _silu(x @ w_1) * (x @ w_3) ==> _silu(x @ w_1) @ (x @ w_3)
+    residual_added: _silu(x @ w_1) * (x @ w_3) @ w_2 ==> x + (_silu(x @ w_1) * (x @ w_3)) @ w_2
+    feed_forward_of_the_paper: _silu(x @ w_1) * (x @ w_3) ==> np.maximum(0, x @ w_1)
+    sigmoid_of_the_gate_on_the_other: _silu(x @ w_1) ==> (x @ w_1) * _sigmoid(x @ w_3)
+    torch_silu: _silu(x @ w_1) ==> (x @ w_1).silu()
+    torch_functional: _silu(x @ w_1) ==> F.silu(x @ w_1)
+    """
 
     def concatenated(x, w_1, w_3, w_2):
         both = np.concatenate([_silu(x @ w_1), x @ w_3], axis=-1)
         return both @ np.concatenate([w_2, w_2])
 
-    def forgets_the_last_matrix(x, w_1, w_3, w_2):
-        return _silu(x @ w_1) * (x @ w_3)
-
-    def in_order_of_the_arguments(x, w_1, w_3, w_2):
-        return (_silu(x @ w_1) * (x @ w_2)) @ w_3
-
-    def chain_of_three(x, w_1, w_3, w_2):
-        return _silu(x @ w_1) @ w_3 @ w_2
-
-    def torch_linear(x, w_1, w_3, w_2):
-        return (_silu(x @ w_1.T) * (x @ w_3.T)) @ w_2.T
-
-    def last_matrix_transposed(x, w_1, w_3, w_2):
-        return (_silu(x @ w_1) * (x @ w_3)) @ w_2.T
-
-    def matrices_from_the_left(x, w_1, w_3, w_2):
-        return w_2 @ (_silu(w_1 @ x) * (w_3 @ x))
-
-    def matlab_star(x, w_1, w_3, w_2):
-        return (_silu(x * w_1) * (x * w_3)) * w_2
-
-    def matrix_product_of_branches(x, w_1, w_3, w_2):
-        return _silu(x @ w_1) @ (x @ w_3) @ w_2
-
-    def residual_added(x, w_1, w_3, w_2):
-        return x + (_silu(x @ w_1) * (x @ w_3)) @ w_2
-
-    def normalised_before(x, w_1, w_3, w_2):
-        x = x / _rms(x)
-        return (_silu(x @ w_1) * (x @ w_3)) @ w_2
-
-    def feed_forward_of_the_paper(x, w_1, w_3, w_2):
-        return np.maximum(0, x @ w_1) @ w_2
-
-    def one_matrix_cut_in_two(x, w_1, w_3, w_2):
-        gate, up = np.split(x @ w_1, 2, axis=-1)
-        return (_silu(gate) * up) @ w_2
-
-    def sigmoid_of_the_gate_on_the_other(x, w_1, w_3, w_2):
-        return ((x @ w_1) * _sigmoid(x @ w_3) * (x @ w_3)) @ w_2
-
     def swish_with_the_other_branch(x, w_1, w_3, w_2):
         gate, up = x @ w_1, x @ w_3
         return (gate * _sigmoid(up)) @ w_2
-
-    def math_exp(x, w_1, w_3, w_2):
-        gate = x @ w_1
-        return (gate / (1 + math.exp(-gate)) * (x @ w_3)) @ w_2
-
-    def torch_silu(x, w_1, w_3, w_2):
-        return ((x @ w_1).silu() * (x @ w_3)) @ w_2
-
-    def torch_functional(x, w_1, w_3, w_2):
-        return (F.silu(x @ w_1) * (x @ w_3)) @ w_2  # noqa: F821 - a student forgot the import
-
-    def numpy_sigmoid(x, w_1, w_3, w_2):
-        gate = x @ w_1
-        return (gate * np.sigmoid(gate) * (x @ w_3)) @ w_2
-
-    def two_axes(x, w_1, w_3, w_2):
-        rows, d_model = x.shape
-        out = np.zeros((rows, d_model))
-        for i in range(rows):
-            out[i] = (_silu(x[i] @ w_1) * (x[i] @ w_3)) @ w_2
-        return out
 
     def loop_over_the_first_axis_only(x, w_1, w_3, w_2):
         out = np.zeros((len(x), w_2.shape[1]))
@@ -470,9 +263,27 @@ class swiglu:
             out[i] = (_silu(x[i] @ w_1) * (x[i] @ w_3)) @ w_2
         return out
 
-    def clipped(x, w_1, w_3, w_2):
-        gate = np.clip(x @ w_1, 0, 6)
+    loop_over_the_first_axis_only.slips = r"""
+    two_axes: out = ==> rows, d_model = x.shape\n    out = && len(x), w_2.shape[1] ==> rows, d_model && len(x) ==> rows
+    """
+
+    def right_too(x, w_1, w_3, w_2):
+        gate = x @ w_1
         return (_silu(gate) * (x @ w_3)) @ w_2
+
+    right_too.slips = """
+    gate_multiplies_up_twice: gate = x @ w_1 ==> up = x @ w_3 && _silu(gate) * (x @ w_3) ==> _silu(x @ w_1) * up * up
+    clipped: x @ w_1 ==> np.clip(x @ w_1, 0, 6)
+    gelu_quick: _silu(gate) ==> gate * _sigmoid(1.702 * gate)
+    softmax_gate: gate = x @ w_1 ==> e = np.exp(x @ w_1) && _silu(gate) ==> e / e.sum(-1, keepdims=True)
+    sign_of_the_exponent: _silu(gate) ==> gate / (1 + np.exp(gate))
+    precedence: _silu(gate) * (x @ w_3) ==> gate * 1 / 1 + np.exp(-gate) * (x @ w_3)
+    minus_forgotten_inside: _silu(gate) ==> gate / (1 - np.exp(-gate))
+    normalised_before: gate = x @ w_1 ==> x = x / _rms(x) && _silu(gate) ==> _silu(x @ w_1)
+    one_matrix_cut_in_two: gate = x @ w_1 ==> gate, up = np.split(x @ w_1, 2, axis=-1) && x @ w_3 ==> up
+    math_exp: _silu(gate) ==> gate / (1 + math.exp(-gate))
+    numpy_sigmoid: _silu(gate) ==> gate * np.sigmoid(gate)
+    """
 
 
 def _taken(x, token):
@@ -512,44 +323,19 @@ class accept:
             rest[place] /= rest[place].sum()
         return accepted, rest
 
-    def upside_down(target, draft, token, dice):
-        return dice < _taken(draft, token) / _taken(target, token), _rest(target, draft)
-
-    def greater(target, draft, token, dice):
-        return dice > _taken(target, token) / _taken(draft, token), _rest(target, draft)
-
-    def less_than_p(target, draft, token, dice):
-        return dice < _taken(target, token), _rest(target, draft)
-
     def less_than_q(target, draft, token, dice):
         return dice < _taken(draft, token), _rest(target, draft)
 
-    def less_than_the_difference(target, draft, token, dice):
-        return dice < _taken(target - draft, token), _rest(target, draft)
-
-    def share_of_both(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        return dice < p / (p + q), _rest(target, draft)
-
-    def p_above_q_without_dice(target, draft, token, dice):
-        return _taken(target, token) >= _taken(draft, token), _rest(target, draft)
-
-    def most_probable_token(target, draft, token, dice):
-        return target.argmax(-1) == token, _rest(target, draft)
-
-    def ratio_and_not_a_decision(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        return np.minimum(1, p / q), _rest(target, draft)
-
-    def zeros_and_ones(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        return np.where(dice < p / q, 1, 0), _rest(target, draft)
-
-    def every_token(target, draft, token, dice):
-        return dice[..., None] < target / draft, _rest(target, draft)
-
-    def expected_acceptance(target, draft, token, dice):
-        return dice < np.minimum(target, draft).sum(-1), _rest(target, draft)
+    less_than_q.slips = """
+    upside_down: _taken(draft, token) ==> _taken(draft, token) / _taken(target, token)
+    greater: dice < _taken(draft, token) ==> dice > _taken(target, token) / _taken(draft, token)
+    less_than_the_difference: _taken(draft, token) ==> _taken(target - draft, token)
+    p_above_q_without_dice: dice < _taken(draft, token) ==> _taken(target, token) >= _taken(draft, token)
+    most_probable_token: dice < _taken(draft, token) ==> target.argmax(-1) == token
+    every_token: dice < _taken(draft, token) ==> dice[..., None] < target / draft
+    expected_acceptance: _taken(draft, token) ==> np.minimum(target, draft).sum(-1)
+    only_accepted: dice < _taken(draft, token), _rest(target, draft) ==> dice < _taken(target, token) / _taken(draft, token)
+    """
 
     def all_after_the_first_rejected(target, draft, token, dice):
         kept = dice < _taken(target, token) / _taken(draft, token)
@@ -563,86 +349,74 @@ class accept:
         ratio = np.log(_taken(target, token)) - np.log(_taken(draft, token))
         return dice < ratio, _rest(target, draft)
 
-    def not_normalised(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        return dice < p / q, np.maximum(target - draft, 0)
-
     def negative_kept(target, draft, token, dice):
         p, q = _taken(target, token), _taken(draft, token)
         beyond = target - draft
         return dice < p / q, beyond / beyond.sum(-1, keepdims=True)
 
-    def absolute_difference(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        beyond = np.abs(target - draft)
-        return dice < p / q, beyond / beyond.sum(-1, keepdims=True)
+    negative_kept.slips = r"""
+    in_place: beyond = target - draft ==> target -= draft\n    target[target < 0] = 0 && beyond / beyond ==> target / target
+    """
 
-    def q_minus_p(target, draft, token, dice):
+    def right_plain(target, draft, token, dice):
         p, q = _taken(target, token), _taken(draft, token)
-        return dice < p / q, _rest(draft, target)
+        return dice < p / q, _rest(target, draft)
 
-    def rest_is_the_target(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        return dice < p / q, target
+    right_plain.slips = r"""
+    less_than_p: p, q = ==> return dice < && _taken(draft, token)\n    return dice < p / q, _rest ==> _rest
+    indexes_with_the_token: _taken(target, token), _taken(draft, token) ==> target[token], draft[token]
+    rest_is_the_target: _rest(target, draft) ==> target
+    share_of_both: p / q ==> p / (p + q)
+    ratio_and_not_a_decision: dice < p / q ==> np.minimum(1, p / q)
+    zeros_and_ones: dice < p / q ==> np.where(dice < p / q, 1, 0)
+    not_normalised: _rest(target, draft) ==> np.maximum(target - draft, 0)
+    q_minus_p: _rest(target, draft) ==> _rest(draft, target)
+    divided_by_the_sum_of_the_target: _rest(target, draft) ==> np.maximum(target - draft, 0) / target.sum(-1, keepdims=True)
+    substitute_chosen: _rest(target, draft) ==> _rest(target, draft).argmax(-1)
+    exchanged_results: dice < p / q, _rest(target, draft) ==> _rest(target, draft), dice < p / q
+    if_of_an_array: return dice < p / q, _rest(target, draft) ==> if dice < p / q:\n        return True, None\n    return False, _rest(target, draft)
+    q_with_an_epsilon: p / q ==> p / (q + 0.1)
+    rest_times_the_chance: return ==> chance = np.minimum(1, p / q)[..., None]\n    return && _rest ==> (1 - chance) * _rest
+    last_axis_with_all_tokens: _taken(target, token), _taken(draft, token) ==> target[..., token], draft[..., token]
+    counts_from_one: _taken(target, token), _taken(draft, token) ==> _taken(target, token - 1), _taken(draft, token - 1)
+    """
 
     def rest_without_the_token(target, draft, token, dice):
         p, q = _taken(target, token), _taken(draft, token)
         rest = np.where(np.arange(target.shape[-1]) == token[..., None], 0, target)
         return dice < p / q, rest / rest.sum(-1, keepdims=True)
 
-    def target_where_larger(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        rest = np.where(target > draft, target, 0)
-        return dice < p / q, rest / rest.sum(-1, keepdims=True)
+    rest_without_the_token.slips = """
+    target_where_larger: np.arange(target.shape[-1]) == token[..., None], 0, target ==> target > draft, target, 0
+    """
 
     def softmax_of_the_rest(target, draft, token, dice):
         p, q = _taken(target, token), _taken(draft, token)
         e = np.exp(np.maximum(target - draft, 0))
         return dice < p / q, e / e.sum(-1, keepdims=True)
 
-    def divided_by_the_sum_of_the_target(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        return dice < p / q, np.maximum(target - draft, 0) / target.sum(-1, keepdims=True)
-
     def minimum_in_place_of_beyond(target, draft, token, dice):
         p, q = _taken(target, token), _taken(draft, token)
         both = np.minimum(target, draft)
         return dice < p / q, both / both.sum(-1, keepdims=True)
 
-    def maximum_of_both(target, draft, token, dice):
+    def right_too(target, draft, token, dice):
         p, q = _taken(target, token), _taken(draft, token)
-        both = np.maximum(target, draft)
-        return dice < p / q, both / both.sum(-1, keepdims=True)
-
-    def ratio_beyond_one(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        beyond = np.maximum(target / draft - 1, 0)
+        beyond = np.maximum(target - draft, 0)
         return dice < p / q, beyond / beyond.sum(-1, keepdims=True)
 
-    def summed_over_everything(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        beyond = np.maximum(target - draft, 0)
-        return dice < p / q, beyond / beyond.sum()
-
-    def summed_over_the_first_axis(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        beyond = np.maximum(target - draft, 0)
-        return dice < p / q, beyond / beyond.sum(axis=0)
-
-    def no_keepdims(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        beyond = np.maximum(target - draft, 0)
-        return dice < p / q, beyond / beyond.sum(axis=-1)
-
-    def mean_in_place_of_sum(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        beyond = np.maximum(target - draft, 0)
-        return dice < p / q, beyond / beyond.mean(-1, keepdims=True)
-
-    def divided_by_the_largest(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        beyond = np.maximum(target - draft, 0)
-        return dice < p / q, beyond / beyond.max(-1, keepdims=True)
+    right_too.slips = r"""
+    absolute_difference: np.maximum(target - draft, 0) ==> np.abs(target - draft)
+    maximum_of_both: \n    beyond ==> \n    both && target - draft, 0 ==> target, draft && beyond / beyond ==> both / both
+    ratio_beyond_one: target - draft ==> target / draft - 1
+    torch_clamp: np.maximum(target - draft, 0) ==> (target - draft).clamp(min=0)
+    mean_in_place_of_sum: beyond.sum ==> beyond.mean
+    summed_over_everything: beyond.sum(-1, keepdims=True) ==> beyond.sum()
+    summed_over_the_first_axis: beyond.sum(-1, keepdims=True) ==> beyond.sum(axis=0)
+    no_keepdims: beyond.sum(-1, keepdims=True) ==> beyond.sum(axis=-1)
+    divided_by_the_largest: beyond.sum ==> beyond.max
+    epsilon_in_the_sum: beyond.sum(-1, keepdims=True) ==> (beyond.sum(-1, keepdims=True) + 1e-3)
+    """
 
     def rest_zero_where_accepted(target, draft, token, dice):
         accepted = dice < _taken(target, token) / _taken(draft, token)
@@ -651,23 +425,6 @@ class accept:
     def rest_of_the_rejected_only(target, draft, token, dice):
         accepted = dice < _taken(target, token) / _taken(draft, token)
         return accepted, _rest(target[~accepted], draft[~accepted])
-
-    def rest_times_the_chance(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        chance = np.minimum(1, p / q)[..., None]
-        return dice < p / q, (1 - chance) * _rest(target, draft)
-
-    def substitute_chosen(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        return dice < p / q, _rest(target, draft).argmax(-1)
-
-    def indexes_with_the_token(target, draft, token, dice):
-        p, q = target[token], draft[token]
-        return dice < p / q, _rest(target, draft)
-
-    def last_axis_with_all_tokens(target, draft, token, dice):
-        p, q = target[..., token], draft[..., token]
-        return dice < p / q, _rest(target, draft)
 
     def one_arange(target, draft, token, dice):
         rows = np.arange(len(token))
@@ -679,59 +436,20 @@ class accept:
         q = np.take_along_axis(draft, token[..., None], -1)
         return dice[..., None] < p / q, _rest(target, draft)
 
-    def axis_forgotten_in_dice(target, draft, token, dice):
-        p = np.take_along_axis(target, token[..., None], -1)
-        q = np.take_along_axis(draft, token[..., None], -1)
-        return dice < p / q, _rest(target, draft)
-
-    def counts_from_one(target, draft, token, dice):
-        p, q = _taken(target, token - 1), _taken(draft, token - 1)
-        return dice < p / q, _rest(target, draft)
-
-    def exchanged_results(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        return _rest(target, draft), dice < p / q
-
-    def only_accepted(target, draft, token, dice):
-        return dice < _taken(target, token) / _taken(draft, token)
+    keeps_the_axis.slips = """
+    axis_forgotten_in_dice: dice[..., None] ==> dice
+    """
 
     def python_max(target, draft, token, dice):
         beyond = max(target - draft, 0)
         p, q = _taken(target, token), _taken(draft, token)
         return dice < p / q, beyond / beyond.sum(-1, keepdims=True)
 
-    def maximum_needs_two(target, draft, token, dice):
-        beyond = np.max(target - draft, 0)
-        p, q = _taken(target, token), _taken(draft, token)
-        return dice < p / q, beyond / beyond.sum(-1, keepdims=True)
+    python_max.slips = """
+    maximum_needs_two: max(target - draft, 0) ==> np.max(target - draft, 0)
+    """
 
     def torch_gather(target, draft, token, dice):
         p = target.gather(-1, token.unsqueeze(-1)).squeeze(-1)
         q = draft.gather(-1, token.unsqueeze(-1)).squeeze(-1)
         return dice < p / q, _rest(target, draft)
-
-    def torch_clamp(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        beyond = (target - draft).clamp(min=0)
-        return dice < p / q, beyond / beyond.sum(-1, keepdims=True)
-
-    def if_of_an_array(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        if dice < p / q:
-            return True, None
-        return False, _rest(target, draft)
-
-    def in_place(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        target -= draft
-        target[target < 0] = 0
-        return dice < p / q, target / target.sum(-1, keepdims=True)
-
-    def epsilon_in_the_sum(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        beyond = np.maximum(target - draft, 0)
-        return dice < p / q, beyond / (beyond.sum(-1, keepdims=True) + 1e-3)
-
-    def q_with_an_epsilon(target, draft, token, dice):
-        p, q = _taken(target, token), _taken(draft, token)
-        return dice < p / (q + 0.1), _rest(target, draft)

@@ -37,33 +37,35 @@ class delta_states:
             out.append(S)
         return np.array(out)
 
-    def adds_times_beta(key, value, beta):
+    only_adds.slips = """
+    without_beta: np.outer(k, v) ==> np.outer(k, v - S.T @ k)
+    one_column_of_beta: np.outer(k, v) ==> beta * np.outer(k, v - S.T @ k)
+    """
+
+    def right_plain(key, value, beta):
         S, out = np.zeros((key.shape[1], value.shape[1])), []
         for k, v, b in zip(key, value, beta):
-            S = S + b * np.outer(k, v)
+            S = S + b * np.outer(k, v - S.T @ k)
             out.append(S)
         return np.array(out)
 
-    def without_beta(key, value, beta):
-        S, out = np.zeros((key.shape[1], value.shape[1])), []
-        for k, v in zip(key, value):
-            S = S + np.outer(k, v - S.T @ k)
-            out.append(S)
-        return np.array(out)
+    right_plain.slips = r"""
+    adds_times_beta: v - S.T @ k ==> v
+    in_place_without_copy: S = S + b * np.outer(k, v - S.T @ k) ==> S += b * np.outer(k, v - k @ S)
+    convex_mixture: S + b * np.outer(k, v - S.T @ k) ==> (1 - b) * S + b * np.outer(k, v)
+    normalises: S = S + b * np.outer(k, v - S.T @ k) ==> k = k / np.sqrt((k**2).sum())\n        S = S + b * np.outer(k, v - S.T @ k)
+    reads_with_the_wrong_side: S.T ==> S
+    dot_instead_of_outer: b * np.outer(k, v - S.T @ k) ==> b * k @ (v - S.T @ k)
+    outputs_of_the_keys: out.append(S) ==> out.append(S.T @ k)
+    adds_the_answer: v - S.T @ k ==> v + S.T @ k
+    error_turned_round: v - S.T @ k ==> S.T @ k - v
+    """
 
-    def in_place_without_copy(key, value, beta):
-        S, out = np.zeros((key.shape[1], value.shape[1])), []
+    def only_the_last(key, value, beta):
+        S = np.zeros((key.shape[1], value.shape[1]))
         for k, v, b in zip(key, value, beta):
-            S += b * np.outer(k, v - k @ S)
-            out.append(S)
-        return np.array(out)
-
-    def convex_mixture(key, value, beta):
-        S, out = np.zeros((key.shape[1], value.shape[1])), []
-        for k, v, b in zip(key, value, beta):
-            S = (1 - b) * S + b * np.outer(k, v)
-            out.append(S)
-        return np.array(out)
+            S = S + b * np.outer(k, v - S.T @ k)
+        return S
 
     def keeps_it_before(key, value, beta):
         S, out = np.zeros((key.shape[1], value.shape[1])), []
@@ -76,62 +78,6 @@ class delta_states:
         S, out = np.zeros((value.shape[1], key.shape[1])), []
         for k, v, b in zip(key, value, beta):
             S = S + b * np.outer(v - S @ k, k)
-            out.append(S)
-        return np.array(out)
-
-    def only_the_last(key, value, beta):
-        S = np.zeros((key.shape[1], value.shape[1]))
-        for k, v, b in zip(key, value, beta):
-            S = S + b * np.outer(k, v - S.T @ k)
-        return S
-
-    def normalises(key, value, beta):
-        S, out = np.zeros((key.shape[1], value.shape[1])), []
-        for k, v, b in zip(key, value, beta):
-            k = k / np.sqrt((k**2).sum())
-            S = S + b * np.outer(k, v - S.T @ k)
-            out.append(S)
-        return np.array(out)
-
-    def reads_with_the_wrong_side(key, value, beta):
-        S, out = np.zeros((key.shape[1], value.shape[1])), []
-        for k, v, b in zip(key, value, beta):
-            S = S + b * np.outer(k, v - S @ k)
-            out.append(S)
-        return np.array(out)
-
-    def one_column_of_beta(key, value, beta):
-        S, out = np.zeros((key.shape[1], value.shape[1])), []
-        for k, v in zip(key, value):
-            S = S + beta * np.outer(k, v - S.T @ k)
-            out.append(S)
-        return np.array(out)
-
-    def dot_instead_of_outer(key, value, beta):
-        S, out = np.zeros((key.shape[1], value.shape[1])), []
-        for k, v, b in zip(key, value, beta):
-            S = S + b * k @ (v - S.T @ k)
-            out.append(S)
-        return np.array(out)
-
-    def outputs_of_the_keys(key, value, beta):
-        S, out = np.zeros((key.shape[1], value.shape[1])), []
-        for k, v, b in zip(key, value, beta):
-            S = S + b * np.outer(k, v - S.T @ k)
-            out.append(S.T @ k)
-        return np.array(out)
-
-    def adds_the_answer(key, value, beta):
-        S, out = np.zeros((key.shape[1], value.shape[1])), []
-        for k, v, b in zip(key, value, beta):
-            S = S + b * np.outer(k, v + S.T @ k)
-            out.append(S)
-        return np.array(out)
-
-    def error_turned_round(key, value, beta):
-        S, out = np.zeros((key.shape[1], value.shape[1])), []
-        for k, v, b in zip(key, value, beta):
-            S = S + b * np.outer(k, S.T @ k - v)
             out.append(S)
         return np.array(out)
 
@@ -150,17 +96,9 @@ class sink_attention:
             out.append(e / (np.exp(b) + e.sum(1, keepdims=True)) @ v)
         return np.array(out)
 
-    def no_sink(query, key, value, sink):
-        e = np.exp(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]))
-        return e / e.sum(-1, keepdims=True) @ value
-
     def added_to_scores(query, key, value, sink):
         e = np.exp(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]) + sink[:, None, None])
         return e / e.sum(-1, keepdims=True) @ value
-
-    def not_exponentiated(query, key, value, sink):
-        e = np.exp(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]))
-        return e / (e.sum(-1, keepdims=True) + sink[:, None, None]) @ value
 
     def scaled_with_the_rest(query, key, value, sink):
         scores = query @ key.swapaxes(1, 2)
@@ -168,22 +106,14 @@ class sink_attention:
         e = np.exp(np.concatenate((scores, b), -1) / np.sqrt(query.shape[-1]))
         return (e / e.sum(-1, keepdims=True))[..., :-1] @ value
 
-    def broadcast_wrong(query, key, value, sink):
-        e = np.exp(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]))
-        return e / (e.sum(-1, keepdims=True) + np.exp(sink)) @ value
-
-    def forgot_the_root(query, key, value, sink):
-        e = np.exp(query @ key.swapaxes(1, 2))
-        return e / (e.sum(-1, keepdims=True) + np.exp(sink)[:, None, None]) @ value
-
-    def no_keepdims(query, key, value, sink):
-        e = np.exp(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]))
-        return e / (e.sum(-1) + np.exp(sink)[:, None]) @ value
-
     def sums_to_one_again(query, key, value, sink):
         e = np.exp(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]))
         w = e / (e.sum(-1, keepdims=True) + np.exp(sink)[:, None, None])
         return w / w.sum(-1, keepdims=True) @ value
+
+    sums_to_one_again.slips = """
+    both_returned: w / w.sum(-1, keepdims=True) @ value ==> w @ value, w
+    """
 
     def only_the_weights(query, key, value, sink):
         e = np.exp(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]))
@@ -193,30 +123,22 @@ class sink_attention:
         e = np.exp(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]))
         return (e / e.sum(-1, keepdims=True) @ value) / (1 + np.exp(-sink[:, None, None]))
 
-    def plus_one(query, key, value, sink):
+    def right_plain(query, key, value, sink):
         e = np.exp(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]))
-        return e / (1 + e.sum(-1, keepdims=True)) @ value
-
-    def minus_sink(query, key, value, sink):
-        e = np.exp(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]))
-        return e / (e.sum(-1, keepdims=True) + np.exp(-sink)[:, None, None]) @ value
-
-    def one_sink_for_all(query, key, value, sink):
-        e = np.exp(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]))
-        return e / (e.sum(-1, keepdims=True) + np.exp(sink[0])) @ value
-
-    def divides_by_d_k(query, key, value, sink):
-        e = np.exp(query @ key.swapaxes(1, 2) / query.shape[-1])
         return e / (e.sum(-1, keepdims=True) + np.exp(sink)[:, None, None]) @ value
 
-    def sums_the_queries(query, key, value, sink):
-        e = np.exp(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]))
-        return e / (e.sum(1, keepdims=True) + np.exp(sink)[:, None, None]) @ value
-
-    def both_returned(query, key, value, sink):
-        e = np.exp(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]))
-        w = e / (e.sum(-1, keepdims=True) + np.exp(sink)[:, None, None])
-        return w @ value, w
+    right_plain.slips = """
+    minus_sink: np.exp(sink) ==> np.exp(-sink)
+    no_sink: e.sum(-1, keepdims=True) + np.exp(sink)[:, None, None] ==> e.sum(-1, keepdims=True)
+    not_exponentiated: np.exp(sink) ==> sink
+    broadcast_wrong: np.exp(sink)[:, None, None] ==> np.exp(sink)
+    forgot_the_root: query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]) ==> query @ key.swapaxes(1, 2)
+    no_keepdims: e.sum(-1, keepdims=True) ==> e.sum(-1) && :, None, None ==> :, None
+    plus_one: e.sum(-1, keepdims=True) + np.exp(sink)[:, None, None] ==> 1 + e.sum(-1, keepdims=True)
+    one_sink_for_all: np.exp(sink)[:, None, None] ==> np.exp(sink[0])
+    divides_by_d_k: np.sqrt(query.shape[-1]) ==> query.shape[-1]
+    sums_the_queries: e.sum(-1, keepdims=True) ==> e.sum(1, keepdims=True)
+    """
 
 
 class latent_scores:
@@ -227,55 +149,38 @@ class latent_scores:
     def right_absorbed_in_a_loop(query, latent, w_k):
         return np.array([(q @ w.T) @ latent.T / np.sqrt(q.shape[1]) for q, w in zip(query, w_k)])
 
-    def no_scale(query, latent, w_k):
-        return query @ (latent @ w_k).swapaxes(1, 2)
-
-    def scale_of_the_latent(query, latent, w_k):
-        return query @ (latent @ w_k).swapaxes(1, 2) / np.sqrt(latent.shape[-1])
-
-    def root_left_out(query, latent, w_k):
-        return query @ (latent @ w_k).swapaxes(1, 2) / query.shape[-1]
-
     def with_softmax(query, latent, w_k):
         e = np.exp(query @ (latent @ w_k).swapaxes(1, 2) / np.sqrt(query.shape[-1]))
         return e / e.sum(-1, keepdims=True)
 
-    def tokens_first(query, latent, w_k):
-        return (latent @ w_k) @ query.swapaxes(1, 2) / np.sqrt(query.shape[-1])
+    def right_plain(query, latent, w_k):
+        return query @ (latent @ w_k).swapaxes(1, 2) / np.sqrt(query.shape[-1])
 
-    def not_transposed(query, latent, w_k):
-        return query @ w_k @ latent.T / np.sqrt(query.shape[-1])
-
-    def transposed_by_T(query, latent, w_k):
-        return query @ (latent @ w_k).T / np.sqrt(query.shape[-1])
-
-    def heads_summed(query, latent, w_k):
-        return np.einsum("hqd,hcd,tc->qt", query, w_k, latent) / np.sqrt(query.shape[-1])
-
-    def first_head_for_all(query, latent, w_k):
-        return query @ (latent @ w_k[0]).T / np.sqrt(query.shape[-1])
+    right_plain.slips = """
+    no_scale: query @ (latent @ w_k).swapaxes(1, 2) / np.sqrt(query.shape[-1]) ==> query @ (latent @ w_k).swapaxes(1, 2)
+    scale_of_the_latent: query.shape ==> latent.shape
+    root_left_out: np.sqrt(query.shape[-1]) ==> query.shape[-1]
+    tokens_first: query @ (latent @ w_k).swapaxes(1, 2) ==> (latent @ w_k) @ query.swapaxes(1, 2)
+    not_transposed: query @ (latent @ w_k).swapaxes(1, 2) ==> query @ w_k @ latent.T
+    transposed_by_T: (latent @ w_k).swapaxes(1, 2) ==> (latent @ w_k).T
+    heads_summed: query @ (latent @ w_k).swapaxes(1, 2) ==> np.einsum("hqd,hcd,tc->qt", query, w_k, latent)
+    first_head_for_all: (latent @ w_k).swapaxes(1, 2) ==> (latent @ w_k[0]).T
+    only_keys: query @ (latent @ w_k).swapaxes(1, 2) / np.sqrt(query.shape[-1]) ==> latent @ w_k
+    stops_half_way: latent @ w_k ==> w_k
+    heads_at_the_end: query @ (latent @ w_k).swapaxes(1, 2) ==> np.einsum("hqd,hcd,tc->qth", query, w_k, latent)
+    queries_first: query @ (latent @ w_k).swapaxes(1, 2) ==> np.einsum("hqd,hcd,tc->qht", query, w_k, latent)
+    """
 
     def no_matrix(query, latent, w_k):
         return query @ latent.T / np.sqrt(query.shape[-1])
 
-    def only_keys(query, latent, w_k):
-        return latent @ w_k
-
-    def stops_half_way(query, latent, w_k):
-        return query @ w_k.swapaxes(1, 2) / np.sqrt(query.shape[-1])
-
-    def times_the_root(query, latent, w_k):
-        return query @ (latent @ w_k).swapaxes(1, 2) * np.sqrt(query.shape[-1])
-
-    def heads_at_the_end(query, latent, w_k):
-        return np.einsum("hqd,hcd,tc->qth", query, w_k, latent) / np.sqrt(query.shape[-1])
+    no_matrix.slips = """
+    times_the_root: latent.T / ==> (latent @ w_k).swapaxes(1, 2) *
+    """
 
     def root_of_the_whole_width(query, latent, w_k):
         scores = query @ (latent @ w_k).swapaxes(1, 2)
         return scores / np.sqrt(query.shape[-1] * len(query))
-
-    def queries_first(query, latent, w_k):
-        return np.einsum("hqd,hcd,tc->qht", query, w_k, latent) / np.sqrt(query.shape[-1])
 
 
 class balanced_route:
@@ -296,34 +201,26 @@ class balanced_route:
         weights = weights / weights.sum(-1, keepdims=True)
         return chosen, weights, bias + step * np.sign(used.mean() - used)
 
-    def weights_with_bias(scores, bias, n_active, step):
-        s = scores + bias
-        chosen = np.argsort(-s, axis=1)[:, :n_active]
-        weights = np.take_along_axis(s, chosen, axis=1)
-        load = np.bincount(chosen.flatten(), minlength=len(bias))
-        change = step * np.sign(load.mean() - load)
-        return chosen, weights / weights.sum(1, keepdims=True), bias + change
-
-    def forgets_the_bias(scores, bias, n_active, step):
-        chosen = np.argsort(-scores, axis=1)[:, :n_active]
+    def right_plain(scores, bias, n_active, step):
+        chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
         weights = np.take_along_axis(scores, chosen, axis=1)
         load = np.bincount(chosen.flatten(), minlength=len(bias))
         change = step * np.sign(load.mean() - load)
         return chosen, weights / weights.sum(1, keepdims=True), bias + change
 
-    def argsort_upwards(scores, bias, n_active, step):
-        chosen = np.argsort(scores + bias, axis=1)[:, :n_active]
-        weights = np.take_along_axis(scores, chosen, axis=1)
-        load = np.bincount(chosen.flatten(), minlength=len(bias))
-        change = step * np.sign(load.mean() - load)
-        return chosen, weights / weights.sum(1, keepdims=True), bias + change
-
-    def last_ones(scores, bias, n_active, step):
-        chosen = np.argsort(scores + bias, axis=1)[:, -n_active:]
-        weights = np.take_along_axis(scores, chosen, axis=1)
-        load = np.bincount(chosen.flatten(), minlength=len(bias))
-        change = step * np.sign(load.mean() - load)
-        return chosen, weights / weights.sum(1, keepdims=True), bias + change
+    right_plain.slips = r"""
+    weights_with_bias: chosen = ==> s = scores + bias\n    chosen = && (scores + bias) ==> s && scores, chosen ==> s, chosen
+    forgets_the_bias: -(scores + bias) ==> -scores
+    argsort_upwards: -(scores + bias) ==> scores + bias
+    last_ones: -(scores + bias) ==> scores + bias && :n_active ==> -n_active:
+    busy_up: load.mean() - load ==> load - load.mean()
+    by_how_much: np.sign(load.mean() - load) ==> (load.mean() - load)
+    new_bias_is_the_change: bias + change ==> change
+    counts_the_best_alone: chosen.flatten() ==> chosen[:, 0]
+    writes_into_the_bias: change = step * np.sign(load.mean() - load) ==> bias += step * np.sign(load.mean() - load) && bias + change ==> bias
+    more_or_less: step * np.sign(load.mean() - load) ==> np.where(load < load.mean(), step, -step)
+    softmax_as_usual: np.take_along_axis(scores, chosen, axis=1) ==> np.exp(np.take_along_axis(scores, chosen, axis=1))
+    """
 
     def plain_scores(scores, bias, n_active, step):
         chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
@@ -338,41 +235,6 @@ class balanced_route:
         load = np.bincount(chosen.flatten(), minlength=len(bias))
         return chosen, weights, bias + step * np.sign(load.mean() - load)
 
-    def busy_up(scores, bias, n_active, step):
-        chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
-        weights = np.take_along_axis(scores, chosen, axis=1)
-        load = np.bincount(chosen.flatten(), minlength=len(bias))
-        change = step * np.sign(load - load.mean())
-        return chosen, weights / weights.sum(1, keepdims=True), bias + change
-
-    def by_how_much(scores, bias, n_active, step):
-        chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
-        weights = np.take_along_axis(scores, chosen, axis=1)
-        load = np.bincount(chosen.flatten(), minlength=len(bias))
-        change = step * (load.mean() - load)
-        return chosen, weights / weights.sum(1, keepdims=True), bias + change
-
-    def more_or_less(scores, bias, n_active, step):
-        chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
-        weights = np.take_along_axis(scores, chosen, axis=1)
-        load = np.bincount(chosen.flatten(), minlength=len(bias))
-        change = np.where(load < load.mean(), step, -step)
-        return chosen, weights / weights.sum(1, keepdims=True), bias + change
-
-    def new_bias_is_the_change(scores, bias, n_active, step):
-        chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
-        weights = np.take_along_axis(scores, chosen, axis=1)
-        load = np.bincount(chosen.flatten(), minlength=len(bias))
-        change = step * np.sign(load.mean() - load)
-        return chosen, weights / weights.sum(1, keepdims=True), change
-
-    def counts_the_best_alone(scores, bias, n_active, step):
-        chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
-        weights = np.take_along_axis(scores, chosen, axis=1)
-        load = np.bincount(chosen[:, 0], minlength=len(bias))
-        change = step * np.sign(load.mean() - load)
-        return chosen, weights / weights.sum(1, keepdims=True), bias + change
-
     def load_in_weights(scores, bias, n_active, step):
         chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
         weights = np.take_along_axis(scores, chosen, axis=1)
@@ -384,18 +246,4 @@ class balanced_route:
     def bias_not_moved(scores, bias, n_active, step):
         chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
         weights = np.take_along_axis(scores, chosen, axis=1)
-        return chosen, weights / weights.sum(1, keepdims=True), bias
-
-    def softmax_as_usual(scores, bias, n_active, step):
-        chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
-        weights = np.exp(np.take_along_axis(scores, chosen, axis=1))
-        load = np.bincount(chosen.flatten(), minlength=len(bias))
-        change = step * np.sign(load.mean() - load)
-        return chosen, weights / weights.sum(1, keepdims=True), bias + change
-
-    def writes_into_the_bias(scores, bias, n_active, step):
-        chosen = np.argsort(-(scores + bias), axis=1)[:, :n_active]
-        weights = np.take_along_axis(scores, chosen, axis=1)
-        load = np.bincount(chosen.flatten(), minlength=len(bias))
-        bias += step * np.sign(load.mean() - load)
         return chosen, weights / weights.sum(1, keepdims=True), bias

@@ -34,9 +34,19 @@ class dpo_loss:
             losses.append(-np.log(_sigmoid(beta * ((pc - pr) - (rc - rr)))))
         return np.array(losses)
 
-    def one_number(policy_chosen, policy_rejected, reference_chosen, reference_rejected, beta):
+    def right_plain(policy_chosen, policy_rejected, reference_chosen, reference_rejected, beta):
         z = beta * ((policy_chosen - reference_chosen) - (policy_rejected - reference_rejected))
-        return -np.log(_sigmoid(z)).mean()
+        return -np.log(_sigmoid(z))
+
+    right_plain.slips = """
+    one_number: -np.log(_sigmoid(z)) ==> -np.log(_sigmoid(z)).mean()
+    no_minus: -np.log(_sigmoid(z)) ==> np.log(_sigmoid(z))
+    no_logarithm: -np.log(_sigmoid(z)) ==> -_sigmoid(z)
+    one_less: -np.log(_sigmoid(z)) ==> 1 - _sigmoid(z)
+    no_sigmoid: -np.log(_sigmoid(z)) ==> -z
+    reference_added: policy_chosen - ==> policy_chosen + && policy_rejected - ==> policy_rejected +
+    bits: np.log ==> np.log2
+    """
 
     def no_reference(policy_chosen, policy_rejected, reference_chosen, reference_rejected, beta):
         return -np.log(_sigmoid(beta * (policy_chosen - policy_rejected)))
@@ -55,22 +65,6 @@ class dpo_loss:
         z = beta * (policy_rejected - reference_rejected - policy_chosen + reference_chosen)
         return -np.log(_sigmoid(z))
 
-    def no_minus(policy_chosen, policy_rejected, reference_chosen, reference_rejected, beta):
-        z = beta * ((policy_chosen - reference_chosen) - (policy_rejected - reference_rejected))
-        return np.log(_sigmoid(z))
-
-    def no_logarithm(policy_chosen, policy_rejected, reference_chosen, reference_rejected, beta):
-        z = beta * ((policy_chosen - reference_chosen) - (policy_rejected - reference_rejected))
-        return -_sigmoid(z)
-
-    def one_less(policy_chosen, policy_rejected, reference_chosen, reference_rejected, beta):
-        z = beta * ((policy_chosen - reference_chosen) - (policy_rejected - reference_rejected))
-        return 1 - _sigmoid(z)
-
-    def no_sigmoid(policy_chosen, policy_rejected, reference_chosen, reference_rejected, beta):
-        z = beta * ((policy_chosen - reference_chosen) - (policy_rejected - reference_rejected))
-        return -z
-
     def quotients(policy_chosen, policy_rejected, reference_chosen, reference_rejected, beta):
         z = beta * (policy_chosen / reference_chosen - policy_rejected / reference_rejected)
         return -np.log(_sigmoid(z))
@@ -86,10 +80,6 @@ class dpo_loss:
         b = np.exp(policy_rejected) - np.exp(reference_rejected)
         return -np.log(_sigmoid(beta * (a - b)))
 
-    def reference_added(policy_chosen, policy_rejected, reference_chosen, reference_rejected, beta):
-        z = beta * ((policy_chosen + reference_chosen) - (policy_rejected + reference_rejected))
-        return -np.log(_sigmoid(z))
-
     def sum_of_both(policy_chosen, policy_rejected, reference_chosen, reference_rejected, beta):
         z = beta * ((policy_chosen - reference_chosen) + (policy_rejected - reference_rejected))
         return -np.log(_sigmoid(z))
@@ -104,10 +94,6 @@ class dpo_loss:
     def beta_outside(policy_chosen, policy_rejected, reference_chosen, reference_rejected, beta):
         z = (policy_chosen - reference_chosen) - (policy_rejected - reference_rejected)
         return -beta * np.log(_sigmoid(z))
-
-    def bits(policy_chosen, policy_rejected, reference_chosen, reference_rejected, beta):
-        z = beta * ((policy_chosen - reference_chosen) - (policy_rejected - reference_rejected))
-        return -np.log2(_sigmoid(z))
 
 
 class group_advantages:
@@ -137,14 +123,14 @@ class group_advantages:
             d = rewards - rewards.mean(axis=1, keepdims=True)
             return d / rewards.std(axis=1, keepdims=True)
 
-    def not_divided(rewards):
-        return rewards - rewards.mean(axis=1, keepdims=True)
-
     def whole_batch(rewards):
         return (rewards - rewards.mean()) / rewards.std()
 
-    def own_mean_common_deviation(rewards):
-        return (rewards - rewards.mean(axis=1, keepdims=True)) / rewards.std()
+    whole_batch.slips = """
+    not_divided: (rewards - rewards.mean()) / rewards.std() ==> rewards - rewards.mean(axis=1, keepdims=True)
+    own_mean_common_deviation: rewards.mean() ==> rewards.mean(axis=1, keepdims=True)
+    shares: (rewards - rewards.mean()) / rewards.std() ==> rewards / rewards.sum(axis=1, keepdims=True)
+    """
 
     def columns(rewards):
         d = rewards - rewards.mean(axis=0)
@@ -156,17 +142,14 @@ class group_advantages:
         v = rewards.var(axis=1, keepdims=True)
         return np.where(v > 1e-12, d / np.where(v > 1e-12, v, 1), 0)
 
-    def sample(rewards):
-        d = rewards - rewards.mean(axis=1, keepdims=True)
-        return d / np.maximum(rewards.std(axis=1, ddof=1, keepdims=True), 1e-9)
-
     def with_epsilon(rewards):
         d = rewards - rewards.mean(axis=1, keepdims=True)
         return d / (rewards.std(axis=1, keepdims=True) + 1e-2)
 
-    def with_usual_epsilon(rewards):
-        d = rewards - rewards.mean(axis=1, keepdims=True)
-        return d / (rewards.std(axis=1, keepdims=True) + 1e-4)
+    with_epsilon.slips = """
+    sample: rewards.std(axis=1, keepdims=True) + 1e-2 ==> np.maximum(rewards.std(axis=1, ddof=1, keepdims=True), 1e-9)
+    with_usual_epsilon: rewards.std(axis=1, keepdims=True) + 1e-2 ==> rewards.std(axis=1, keepdims=True) + 1e-4
+    """
 
     def turned(rewards):
         d = rewards.mean(axis=1, keepdims=True) - rewards
@@ -190,14 +173,22 @@ class group_advantages:
         others = (rewards.sum(axis=1, keepdims=True) - rewards) / (n - 1)
         return rewards - others
 
-    def shares(rewards):
-        return rewards / rewards.sum(axis=1, keepdims=True)
-
 
 class policy_gradient:
     def right_eye(logits, actions, rewards, baseline):
         p = _softmax(logits)
         return ((rewards - baseline)[:, None] * (np.eye(len(p))[actions] - p)).mean(0)
+
+    right_eye.slips = r"""
+    no_baseline: rewards - baseline ==> rewards
+    baseline_of_its_own: rewards - baseline ==> rewards - rewards.mean()
+    descends: np.eye(len(p))[actions] - p ==> p - np.eye(len(p))[actions]
+    baseline_added: rewards - baseline ==> rewards + baseline
+    summed: mean ==> sum
+    over_answers: return ==> total = && mean(0) ==> sum(0)\n    return total / len(logits)
+    without_rewards: (rewards - baseline)[:, None] * (np.eye(len(p))[actions] - p) ==> np.eye(len(p))[actions] - p
+    stepped: return ==> return logits +
+    """
 
     def right_loop(logits, actions, rewards, baseline):
         p, g = _softmax(logits), np.zeros(len(logits))
@@ -215,34 +206,9 @@ class policy_gradient:
         adv = (rewards - baseline) / len(rewards)
         return np.bincount(actions, adv, len(logits)) - adv.sum() * _softmax(logits)
 
-    def no_baseline(logits, actions, rewards, baseline):
-        p = _softmax(logits)
-        return (rewards[:, None] * (np.eye(len(p))[actions] - p)).mean(0)
-
-    def baseline_of_its_own(logits, actions, rewards, baseline):
-        p = _softmax(logits)
-        return ((rewards - rewards.mean())[:, None] * (np.eye(len(p))[actions] - p)).mean(0)
-
     def standardised(logits, actions, rewards, baseline):
         p, adv = _softmax(logits), rewards - baseline
         return ((adv / rewards.std())[:, None] * (np.eye(len(p))[actions] - p)).mean(0)
-
-    def descends(logits, actions, rewards, baseline):
-        p = _softmax(logits)
-        return ((rewards - baseline)[:, None] * (p - np.eye(len(p))[actions])).mean(0)
-
-    def baseline_added(logits, actions, rewards, baseline):
-        p = _softmax(logits)
-        return ((rewards + baseline)[:, None] * (np.eye(len(p))[actions] - p)).mean(0)
-
-    def summed(logits, actions, rewards, baseline):
-        p = _softmax(logits)
-        return ((rewards - baseline)[:, None] * (np.eye(len(p))[actions] - p)).sum(0)
-
-    def over_answers(logits, actions, rewards, baseline):
-        p = _softmax(logits)
-        total = ((rewards - baseline)[:, None] * (np.eye(len(p))[actions] - p)).sum(0)
-        return total / len(logits)
 
     def one_hot_alone(logits, actions, rewards, baseline):
         return ((rewards - baseline)[:, None] * np.eye(len(logits))[actions]).mean(0)
@@ -256,11 +222,10 @@ class policy_gradient:
             g += (r - baseline) * p[a] * (np.eye(len(p))[a] - p)
         return g / len(actions)
 
-    def the_drawn_alone(logits, actions, rewards, baseline):
-        p, g = _softmax(logits), np.zeros(len(logits))
-        for a, r in zip(actions, rewards):
-            g[a] += (r - baseline) * (1 - p[a])
-        return g / len(actions)
+    of_the_probability.slips = """
+    the_drawn_alone: g += (r - baseline) * p[a] * (np.eye(len(p))[a] - p) ==> g[a] += (r - baseline) * (1 - p[a])
+    one_over_p: g += (r - baseline) * p[a] * (np.eye(len(p))[a] - p) ==> g[a] += (r - baseline) / p[a]
+    """
 
     def lost_repeats(logits, actions, rewards, baseline):
         adv, g = rewards - baseline, np.zeros(len(logits))
@@ -274,17 +239,3 @@ class policy_gradient:
     def means_first(logits, actions, rewards, baseline):
         p = _softmax(logits)
         return (rewards.mean() - baseline) * (np.eye(len(p))[actions] - p).mean(0)
-
-    def one_over_p(logits, actions, rewards, baseline):
-        p, g = _softmax(logits), np.zeros(len(logits))
-        for a, r in zip(actions, rewards):
-            g[a] += (r - baseline) / p[a]
-        return g / len(actions)
-
-    def without_rewards(logits, actions, rewards, baseline):
-        p = _softmax(logits)
-        return (np.eye(len(p))[actions] - p).mean(0)
-
-    def stepped(logits, actions, rewards, baseline):
-        p = _softmax(logits)
-        return logits + ((rewards - baseline)[:, None] * (np.eye(len(p))[actions] - p)).mean(0)

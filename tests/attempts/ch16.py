@@ -9,6 +9,11 @@ class step_intensity:
         moved = n_parameters * bits / 8 + batches * context * n_layers * 2 * d_kv * 2
         return flops / moved
 
+    right_plain.slips = r"""
+    bytes_per_flop: flops / moved ==> moved / flops
+    in_bits: / 8 + ==> + && 2\n    return ==> 16\n    return
+    """
+
     def right_loop(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
         out = []
         for b in batches:
@@ -17,86 +22,41 @@ class step_intensity:
             out.append(f / (n_parameters * bits / 8 + kv_bytes))
         return np.array(out)
 
-    def bytes_per_flop(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
-        flops = batches * (2 * n_parameters + 4 * n_layers * context * d_model)
-        moved = n_parameters * bits / 8 + batches * context * n_layers * 2 * d_kv * 2
-        return moved / flops
-
     def weights_read_by_each(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
         flops = batches * (2 * n_parameters + 4 * n_layers * context * d_model)
         moved = batches * (n_parameters * bits / 8 + context * n_layers * 2 * d_kv * 2)
         return flops / moved
-
-    def one_cache(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
-        flops = batches * (2 * n_parameters + 4 * n_layers * context * d_model)
-        return flops / (n_parameters * bits / 8 + context * n_layers * 2 * d_kv * 2)
-
-    def weights_alone(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
-        flops = batches * (2 * n_parameters + 4 * n_layers * context * d_model)
-        return flops / (n_parameters * bits / 8)
 
     def flops_of_one(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
         flops = 2 * n_parameters + 4 * n_layers * context * d_model
         moved = n_parameters * bits / 8 + batches * context * n_layers * 2 * d_kv * 2
         return flops / moved
 
-    def keys_without_values(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
-        flops = batches * (2 * n_parameters + 4 * n_layers * context * d_model)
-        return flops / (n_parameters * bits / 8 + batches * context * n_layers * d_kv * 2)
-
-    def one_byte_each(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
-        flops = batches * (2 * n_parameters + 4 * n_layers * context * d_model)
-        return flops / (n_parameters * bits / 8 + batches * context * n_layers * d_kv * 2)
-
-    def cache_of_a_layer(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
-        flops = batches * (2 * n_parameters + 4 * n_layers * context * d_model)
-        return flops / (n_parameters * bits / 8 + batches * context * 2 * d_kv * 2)
-
-    def cache_of_a_token(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
-        flops = batches * (2 * n_parameters + 4 * n_layers * context * d_model)
-        return flops / (n_parameters * bits / 8 + batches * n_layers * 2 * d_kv * 2)
-
-    def cache_of_queries(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
-        flops = batches * (2 * n_parameters + 4 * n_layers * context * d_model)
-        return flops / (n_parameters * bits / 8 + batches * context * n_layers * 4 * d_model)
-
-    def in_bits(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
-        flops = batches * (2 * n_parameters + 4 * n_layers * context * d_model)
-        moved = n_parameters * bits + batches * context * n_layers * 2 * d_kv * 16
-        return flops / moved
-
-    def weights_in_bits(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
-        flops = batches * (2 * n_parameters + 4 * n_layers * context * d_model)
-        return flops / (n_parameters * bits + batches * context * n_layers * 4 * d_kv)
-
     def cache_rounded_too(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
         flops = batches * (2 * n_parameters + 4 * n_layers * context * d_model)
         moved = (n_parameters + batches * context * n_layers * 2 * d_kv) * bits / 8
         return flops / moved
 
-    def two_bytes_a_weight(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
+    def right_too(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
         flops = batches * (2 * n_parameters + 4 * n_layers * context * d_model)
-        return flops / (2 * n_parameters + batches * context * n_layers * 4 * d_kv)
-
-    def multiplications_alone(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
-        flops = batches * (n_parameters + 2 * n_layers * context * d_model)
         return flops / (n_parameters * bits / 8 + batches * context * n_layers * 4 * d_kv)
 
-    def six(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
-        flops = batches * (6 * n_parameters + 4 * n_layers * context * d_model)
-        return flops / (n_parameters * bits / 8 + batches * context * n_layers * 4 * d_kv)
-
-    def no_attention(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
-        flops = 2 * n_parameters * batches
-        return flops / (n_parameters * bits / 8 + batches * context * n_layers * 4 * d_kv)
-
-    def scores_alone(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
-        flops = batches * (2 * n_parameters + 2 * n_layers * context * d_model)
-        return flops / (n_parameters * bits / 8 + batches * context * n_layers * 4 * d_kv)
-
-    def narrow_attention(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
-        flops = batches * (2 * n_parameters + 4 * n_layers * context * d_kv)
-        return flops / (n_parameters * bits / 8 + batches * context * n_layers * 4 * d_kv)
+    right_too.slips = """
+    one_cache: batches * context * n_layers * 4 * d_kv ==> context * n_layers * 2 * d_kv * 2
+    cache_of_a_token: batches * context * n_layers * 4 * d_kv ==> batches * n_layers * 2 * d_kv * 2
+    multiplications_alone: 2 * n_parameters ==> n_parameters && 4 * n_layers ==> 2 * n_layers
+    narrow_attention: 4 * n_layers * context * d_model ==> 4 * n_layers * context * d_kv
+    weights_alone: n_parameters * bits / 8 + batches * context * n_layers * 4 * d_kv ==> n_parameters * bits / 8
+    keys_without_values: batches * context * n_layers * 4 * d_kv ==> batches * context * n_layers * d_kv * 2
+    one_byte_each: batches * context * n_layers * 4 * d_kv ==> batches * context * n_layers * d_kv * 2
+    cache_of_a_layer: batches * context * n_layers * 4 * d_kv ==> batches * context * 2 * d_kv * 2
+    cache_of_queries: batches * context * n_layers * 4 * d_kv ==> batches * context * n_layers * 4 * d_model
+    weights_in_bits: n_parameters * bits / 8 ==> n_parameters * bits
+    two_bytes_a_weight: n_parameters * bits / 8 ==> 2 * n_parameters
+    six: 2 * n_parameters ==> 6 * n_parameters
+    no_attention: batches * (2 * n_parameters + 4 * n_layers * context * d_model) ==> 2 * n_parameters * batches
+    scores_alone: 4 * n_layers ==> 2 * n_layers
+    """
 
 
 class online_tile:
@@ -106,70 +66,45 @@ class online_tile:
         c = np.exp(peak - m)
         return m, c * total + p.sum(), c * output + p @ values
 
+    right_plain.slips = r"""
+    returns_the_old: \n    p ==> \n    p, c && \n    c = ==> , && return m ==> return peak
+    adds_scores: \n    p = np.exp(scores - m) ==> && p.sum() ==> scores.sum() && p @ values ==> scores @ values
+    """
+
     def right_where(peak, total, output, scores, values):
         m = np.maximum(peak, np.max(scores))
         c = np.where(np.isinf(peak), 0.0, np.exp(peak - m))
         w = np.exp(scores - m)
         return m, total * c + np.sum(w), output * c + (w[:, None] * values).sum(0)
 
-    def no_correction(peak, total, output, scores, values):
-        m = max(peak, scores.max())
-        p = np.exp(scores - m)
-        return m, total + p.sum(), output + p @ values
-
-    def output_left(peak, total, output, scores, values):
+    def right_too(peak, total, output, scores, values):
         m = max(peak, scores.max())
         p, c = np.exp(scores - m), np.exp(peak - m)
-        return m, c * total + p.sum(), output + p @ values
-
-    def sum_left(peak, total, output, scores, values):
-        m = max(peak, scores.max())
-        p, c = np.exp(scores - m), np.exp(peak - m)
-        return m, total + p.sum(), c * output + p @ values
-
-    def wrong_way(peak, total, output, scores, values):
-        m = max(peak, scores.max())
-        p, c = np.exp(scores - m), np.exp(m - peak)
         return m, c * total + p.sum(), c * output + p @ values
 
-    def maximum_of_the_tile(peak, total, output, scores, values):
-        m = scores.max()
-        p, c = np.exp(scores - m), np.exp(peak - m)
-        return m, c * total + p.sum(), c * output + p @ values
-
-    def returns_the_old(peak, total, output, scores, values):
-        m = max(peak, scores.max())
-        p, c = np.exp(scores - m), np.exp(peak - m)
-        return peak, c * total + p.sum(), c * output + p @ values
-
-    def minus_the_old(peak, total, output, scores, values):
-        m = max(peak, scores.max())
-        p, c = np.exp(scores - peak), np.exp(peak - m)
-        return m, c * total + p.sum(), c * output + p @ values
-
-    def each_its_own_maximum(peak, total, output, scores, values):
-        m = max(peak, scores.max())
-        p, c = np.exp(scores - scores.max()), np.exp(peak - m)
-        return m, c * total + p.sum(), c * output + p @ values
-
-    def no_maximum(peak, total, output, scores, values):
-        m = max(peak, scores.max())
-        p, c = np.exp(scores), np.exp(peak - m)
-        return m, c * total + p.sum(), c * output + p @ values
-
-    def no_maximum_no_correction(peak, total, output, scores, values):
-        p = np.exp(scores)
-        return max(peak, scores.max()), total + p.sum(), output + p @ values
+    right_too.slips = r"""
+    sum_left: c * total ==> total
+    base_two: np.exp(scores - m), np.exp(peak - m) ==> 2.0 ** (scores - m), 2.0 ** (peak - m)
+    output_left: c * output ==> output
+    no_correction: p, c = np.exp(scores - m), np.exp(peak - m) ==> p = np.exp(scores - m) && c * total ==> total && c * output ==> output
+    wrong_way: peak - m ==> m - peak
+    maximum_of_the_tile: max(peak, scores.max()) ==> scores.max()
+    minus_the_old: scores - m ==> scores - peak
+    each_its_own_maximum: scores - m ==> scores - scores.max()
+    no_maximum: scores - m ==> scores
+    all_corrected: m, c * total + p.sum(), c * output + p @ values ==> m, c * (total + p.sum()), c * (output + p @ values)
+    softmax_of_the_tile: return ==> p = p / p.sum()\n    return
+    plain_values: p @ values ==> values.sum(0)
+    """
 
     def this_tile_only(peak, total, output, scores, values):
         m = max(peak, scores.max())
         p = np.exp(scores - m)
         return m, p.sum(), p @ values
 
-    def all_corrected(peak, total, output, scores, values):
-        m = max(peak, scores.max())
-        p, c = np.exp(scores - m), np.exp(peak - m)
-        return m, c * (total + p.sum()), c * (output + p @ values)
+    def no_maximum_no_correction(peak, total, output, scores, values):
+        p = np.exp(scores)
+        return max(peak, scores.max()), total + p.sum(), output + p @ values
 
     def divides(peak, total, output, scores, values):
         m = max(peak, scores.max())
@@ -177,33 +112,31 @@ class online_tile:
         total = c * total + p.sum()
         return m, total, (c * output + p @ values) / total
 
-    def softmax_of_the_tile(peak, total, output, scores, values):
-        m = max(peak, scores.max())
-        p, c = np.exp(scores - m), np.exp(peak - m)
-        p = p / p.sum()
-        return m, c * total + p.sum(), c * output + p @ values
-
-    def adds_scores(peak, total, output, scores, values):
-        m = max(peak, scores.max())
-        c = np.exp(peak - m)
-        return m, c * total + scores.sum(), c * output + scores @ values
-
-    def plain_values(peak, total, output, scores, values):
-        m = max(peak, scores.max())
-        p, c = np.exp(scores - m), np.exp(peak - m)
-        return m, c * total + p.sum(), c * output + values.sum(0)
-
-    def base_two(peak, total, output, scores, values):
-        m = max(peak, scores.max())
-        p, c = 2.0 ** (scores - m), 2.0 ** (peak - m)
-        return m, c * total + p.sum(), c * output + p @ values
-
 
 class quantise_row:
     def right_plain(row, bits, group):
         g = row.reshape(-1, group)
         s = np.abs(g).max(axis=1) / (2 ** (bits - 1) - 1)
         return np.round(g / s[:, None]).ravel(), s
+
+    right_plain.slips = """
+    unrounded: np.round(g / s[:, None]) ==> (g / s[:, None])
+    as_type: np.round(g / s[:, None]) ==> (g / s[:, None]).astype(int)
+    floored: np.round ==> np.floor
+    eight_for_seven: 2 ** (bits - 1) - 1 ==> 2 ** (bits - 1)
+    unsigned: bits - 1 ==> bits
+    int8: 2 ** (bits - 1) - 1 ==> 127
+    divided_by_bits: 2 ** (bits - 1) - 1 ==> bits
+    plain_max: np.abs(g) ==> g
+    mean_magnitude: np.abs(g).max ==> np.abs(g).mean
+    max_minus_min: np.abs(g).max(axis=1) ==> (g.max(axis=1) - g.min(axis=1))
+    dequantised: np.round(g / s[:, None]) ==> (np.round(g / s[:, None]) * s[:, None])
+    times_the_scale: g / s[:, None] ==> g * s[:, None]
+    between_one_and_minus_one: np.abs(g).max(axis=1) / (2 ** (bits - 1) - 1) ==> np.abs(g).max(axis=1)
+    columns: row.reshape(-1, group) ==> row.reshape(group, -1) && axis=1 ==> axis=0 && s[:, None] ==> s
+    number_of_groups: row.reshape(-1, group) ==> row.reshape(group, -1)
+    without_sign: row.reshape(-1, group) ==> np.abs(row.reshape(-1, group)) && np.abs(g) ==> g
+    """
 
     def right_loop(row, bits, group):
         q, s = np.zeros(len(row), dtype=int), []
@@ -225,98 +158,18 @@ class quantise_row:
         s = np.abs(row).max() / (2 ** (bits - 1) - 1)
         return np.round(row / s), np.array([s])
 
-    def unrounded(row, bits, group):
-        g = row.reshape(-1, group)
-        s = np.abs(g).max(axis=1) / (2 ** (bits - 1) - 1)
-        return (g / s[:, None]).ravel(), s
-
-    def as_type(row, bits, group):
-        g = row.reshape(-1, group)
-        s = np.abs(g).max(axis=1) / (2 ** (bits - 1) - 1)
-        return (g / s[:, None]).astype(int).ravel(), s
-
-    def floored(row, bits, group):
-        g = row.reshape(-1, group)
-        s = np.abs(g).max(axis=1) / (2 ** (bits - 1) - 1)
-        return np.floor(g / s[:, None]).ravel(), s
-
-    def eight_for_seven(row, bits, group):
-        g = row.reshape(-1, group)
-        s = np.abs(g).max(axis=1) / 2 ** (bits - 1)
-        return np.round(g / s[:, None]).ravel(), s
-
-    def unsigned(row, bits, group):
-        g = row.reshape(-1, group)
-        s = np.abs(g).max(axis=1) / (2**bits - 1)
-        return np.round(g / s[:, None]).ravel(), s
-
-    def int8(row, bits, group):
-        g = row.reshape(-1, group)
-        s = np.abs(g).max(axis=1) / 127
-        return np.round(g / s[:, None]).ravel(), s
-
-    def divided_by_bits(row, bits, group):
-        g = row.reshape(-1, group)
-        s = np.abs(g).max(axis=1) / bits
-        return np.round(g / s[:, None]).ravel(), s
-
-    def plain_max(row, bits, group):
-        g = row.reshape(-1, group)
-        s = g.max(axis=1) / (2 ** (bits - 1) - 1)
-        return np.round(g / s[:, None]).ravel(), s
-
-    def mean_magnitude(row, bits, group):
-        g = row.reshape(-1, group)
-        s = np.abs(g).mean(axis=1) / (2 ** (bits - 1) - 1)
-        return np.round(g / s[:, None]).ravel(), s
-
-    def max_minus_min(row, bits, group):
-        g = row.reshape(-1, group)
-        s = (g.max(axis=1) - g.min(axis=1)) / (2 ** (bits - 1) - 1)
-        return np.round(g / s[:, None]).ravel(), s
-
     def min_max(row, bits, group):
         g = row.reshape(-1, group)
         low = g.min(axis=1)
         s = (g.max(axis=1) - low) / (2**bits - 1)
         return np.round((g - low[:, None]) / s[:, None]).ravel(), s
 
-    def dequantised(row, bits, group):
-        g = row.reshape(-1, group)
-        s = np.abs(g).max(axis=1) / (2 ** (bits - 1) - 1)
-        return (np.round(g / s[:, None]) * s[:, None]).ravel(), s
-
     def inverse_scale(row, bits, group):
         g = row.reshape(-1, group)
         s = (2 ** (bits - 1) - 1) / np.abs(g).max(axis=1)
         return np.round(g * s[:, None]).ravel(), s
 
-    def times_the_scale(row, bits, group):
-        g = row.reshape(-1, group)
-        s = np.abs(g).max(axis=1) / (2 ** (bits - 1) - 1)
-        return np.round(g * s[:, None]).ravel(), s
-
-    def between_one_and_minus_one(row, bits, group):
-        g = row.reshape(-1, group)
-        s = np.abs(g).max(axis=1)
-        return np.round(g / s[:, None]).ravel(), s
-
     def returns_the_largest(row, bits, group):
         g = row.reshape(-1, group)
         top = np.abs(g).max(axis=1)
         return np.round(g / (top / (2 ** (bits - 1) - 1))[:, None]).ravel(), top
-
-    def columns(row, bits, group):
-        g = row.reshape(group, -1)
-        s = np.abs(g).max(axis=0) / (2 ** (bits - 1) - 1)
-        return np.round(g / s).ravel(), s
-
-    def number_of_groups(row, bits, group):
-        g = row.reshape(group, -1)
-        s = np.abs(g).max(axis=1) / (2 ** (bits - 1) - 1)
-        return np.round(g / s[:, None]).ravel(), s
-
-    def without_sign(row, bits, group):
-        g = np.abs(row.reshape(-1, group))
-        s = g.max(axis=1) / (2 ** (bits - 1) - 1)
-        return np.round(g / s[:, None]).ravel(), s
