@@ -127,11 +127,12 @@ def test_what_it_refuses(arguments, message):
 # A sentence that is not stored
 
 STATES = [
-    {"text": "The sky is", "other": "", "off": [], "patch": None, "head": None},
+    {"text": "The sky is", "other": "", "off": [], "keep": [], "patch": None, "head": None},
     {
         "text": "¿Qué & cómo? a+b",
         "other": "~*'(x)!=100%-_.",
         "off": [(1, 9), (30, 1)],
+        "keep": [(24, 5), (2, 1)],
         "patch": (31, 3),
         "head": (26, 3),
     },
@@ -141,9 +142,10 @@ STATES = [
 def test_python_and_the_page_write_and_read_the_same_addresses(node):
     script = """import { addressOf, stateIn } from "./own_sentence.mjs";
     const there = (pair) => pair && pair.map((n) => n - 1);
+    const others = ([layer, head]) => [1, 2, 3, 4, 5, 6, 7, 8, 9].filter((k) => k !== head).map((k) => [layer, k]);
     console.log(JSON.stringify(input.map(([state, address]) => [
-      new URL(addressOf("https://a.b/c.html", { ...state, off: state.off.map(there), head: there(state.head), view: "heads",
-        patch: state.patch && { layer: state.patch[0] - 1, position: state.patch[1] - 1 } })).search,
+      new URL(addressOf("https://a.b/c.html", { ...state, off: [...state.off, ...state.keep.flatMap(others)].map(there), head: there(state.head), view: "heads",
+        patch: state.patch && { layer: state.patch[0] - 1, position: state.patch[1] - 1 } }, 9)).search,
       stateIn(address, { nLayers: 30, nHeads: 9 })])));"""
     addresses = [address_of(**state) for state in STATES]
     found = node(script, list(zip(STATES, addresses, strict=True)))
@@ -151,7 +153,8 @@ def test_python_and_the_page_write_and_read_the_same_addresses(node):
         assert address == theirs
         assert state_in("https://a.b/c.html" + theirs + "#d") == state
         assert (read["text"], read["other"]) == (state["text"], state["other"])
-        assert [(one + 1, two + 1) for one, two in read["off"]] == state["off"]
+        off = [(layer, k) for layer, head in state["keep"] for k in range(1, 10) if k != head]
+        assert [(one + 1, two + 1) for one, two in read["off"]] == state["off"] + off
         if state["patch"]:
             assert (read["patch"]["layer"] + 1, read["patch"]["position"] + 1) == state["patch"]
 
@@ -175,7 +178,7 @@ def test_a_figure_of_the_page_is_made_in_a_cell_and_goes_back(needed, node):
     from attn.pretrained import load
 
     model, tokenizer = load(needed("smollm2"))
-    said = "?sentence=The+capital+of+Italy+is&other=The+capital+of+France+is&off=2.4-2.5&patch=10.4&head=18.5"
+    said = "?sentence=The+capital+of+Italy+is&other=The+capital+of+France+is&off=2.4-2.5&keep=24.5&patch=10.4&head=18.5"
     figure = HeadExplorer.from_address(f"https://a.b/en/13.html{said}&view=carry", language="en")
     assert figure.address == said
     assert state(figure)["address"] == said
@@ -200,14 +203,21 @@ def test_a_figure_of_the_page_is_made_in_a_cell_and_goes_back(needed, node):
         x[..., 3 * 64 : 5 * 64] = 0
         return (x, *inputs[1:])
 
+    def leave_one(_, inputs):
+        x = torch.zeros_like(inputs[0])
+        x[..., 4 * 64 : 5 * 64] = inputs[0][..., 4 * 64 : 5 * 64]
+        return (x, *inputs[1:])
+
     with torch.no_grad():
         untouched = [model(each[None], need_weights=True) for each in ids]
         hook = model.stack.layers[9].register_forward_pre_hook(carry)
         model(ids[:1])
         off = model.stack.layers[1].self_attention.out_proj.register_forward_pre_hook(silence)
+        one = model.stack.layers[23].self_attention.out_proj.register_forward_pre_hook(leave_one)
         hand = model(ids[1:], need_weights=True)
         hook.remove()
         off.remove()
+        one.remove()
     for version, (logits, weights) in enumerate([*untouched, hand]):
         expected = torch.cat(weights)
         np.testing.assert_allclose(triangle(about, version), expected, atol=0.51 / 255)
@@ -220,12 +230,14 @@ def test_a_figure_of_the_page_is_made_in_a_cell_and_goes_back(needed, node):
     told = node(script, {name: x for name, x in about.items() if name != "weights"})
     assert told["labels"] == ["Your sentence", "The changed one", "With your hand"]
     assert told["notes"][2].startswith(
-        "Switched off: 2.4, 2.5. They hand over zeros. On entering layer 10"
+        "Switched off: 2.4, 2.5. They hand over zeros. Of layer 24 head 5 alone is left: the "
+        "others hand over zeros. On entering layer 10"
     )
     for arguments, message in (
         ({"text": ""}, "text: expected at least one token, got none"),
         ({"text": "a", "other": "a b c"}, "other: expected another text of 1 tokens, got 'a b c'"),
         ({"text": "a", "off": [(31, 1)]}, "off: expected a whole number from 1 to 30, got 31"),
+        ({"text": "a", "keep": [(1, 10)]}, "keep: expected a whole number from 1 to 9, got 10"),
         ({"text": "a", "patch": (1, 1)}, "patch: expected another text to carry the vector to"),
     ):
         with pytest.raises(ValueError, match=re.escape(message)):

@@ -12,7 +12,7 @@ COLUMNS = 4
 VIEWS = ("heads", "carry", "lens", "dares")
 
 
-def address_of(text, other="", off=(), patch=None, head=None):
+def address_of(text, other="", off=(), patch=None, head=None, keep=()):
     """Return what the address of the page says of a state, from the question mark on.
 
     Parameters
@@ -24,17 +24,19 @@ def address_of(text, other="", off=(), patch=None, head=None):
         Layer and position of the vector that is carried over, both from 1.
     head : pair of int, optional
         The head that is enlarged.
+    keep : sequence of pairs of int
+        Heads that are alone on in their layer, as in `off`.
 
     Examples
     --------
-    >>> address_of("The sky is", off=[(2, 4), (18, 5)])
-    '?sentence=The+sky+is&off=2.4-18.5'
+    >>> address_of("The sky is", off=[(2, 4), (18, 5)], keep=[(24, 5)])
+    '?sentence=The+sky+is&off=2.4-18.5&keep=24.5'
     """
 
     def written(pairs):
         return "-".join(f"{one}.{two}" for one, two in pairs)
 
-    said = {"sentence": text, "other": other, "off": written(off)}
+    said = {"sentence": text, "other": other, "off": written(off), "keep": written(keep)}
     said |= {"patch": written([patch] if patch else []), "head": written([head] if head else [])}
     # As browsers write it, which keep an asterisk and escape a tilde.
     escaped = {name: quote_plus(x, safe="*").replace("~", "%7E") for name, x in said.items() if x}
@@ -70,19 +72,20 @@ def state_in(address):
         "text": said["sentence"],
         "other": said.get("other", ""),
         "off": pairs("off"),
+        "keep": pairs("keep"),
         "patch": (pairs("patch") or [None])[0],
         "head": (pairs("head") or [None])[0],
     }
 
 
-def read(model, tokenizer, text, other="", off=(), patch=None):
+def read(model, tokenizer, text, other="", off=(), patch=None, keep=()):
     """Read a sentence, the changed one, and the last of both with heads off and a vector carried over.
 
     Parameters
     ----------
     model : attn.transformer.DecoderOnly
     tokenizer : attn.tokenizer.ByteLevelTokenizer
-    text, other, off, patch
+    text, other, off, patch, keep
         As in `address_of`.
 
     Returns
@@ -106,9 +109,15 @@ def read(model, tokenizer, text, other="", off=(), patch=None):
     if len(ids) == 2 and (len(ids[0]) != len(ids[1]) or ids[0] == ids[1]):
         raise argument_error("other", f"another text of {len(ids[0])} tokens", repr(other))
     n_layers, n_heads = model.config.n_layers, model.config.n_heads
-    off = [
-        _pair("off", each, n_layers, n_heads) for each in check_list("off", off, "a list of pairs")
-    ]
+    off, keep = (
+        [
+            _pair(name, each, n_layers, n_heads)
+            for each in check_list(name, pairs, "a list of pairs")
+        ]
+        for name, pairs in (("off", off), ("keep", keep))
+    )
+    kept = [(layer, k) for layer, head in keep for k in range(n_heads) if k != head]
+    off = [each for each in off if each not in kept] + kept
     if patch is not None:
         patch = _pair("patch", patch, n_layers + 1, len(ids[0]))
         if len(ids) == 1:

@@ -16,6 +16,9 @@ export const DARE_STRINGS = {
       { kind: "word", view: "heads", sentence: "The dog chased the cat. The cat chased the", other: "", heads: 1, wanted: "cat",
         text: "Tras «The dog chased the cat. The cat chased the» (el perro persiguió al gato, el gato persiguió al…) el modelo da a dog un 94\u202f%. De las 270 cabezas hay una sola sin la cual lo más probable es cat. Encuéntrala.",
         answer: "La cabeza 4 de la capa 2." },
+      { kind: "word", view: "heads", sentence: "The capital of France is", other: "", layer: 24, heads: 8, wanted: "Paris", least: 0.5,
+        text: "Tras «The capital of France is» el modelo da a Paris un 77\u202f%. De la capa 24 basta una de las nueve cabezas para que Paris siga por encima de la mitad. Deja solo esa.",
+        answer: "La cabeza 5: si queda sola, Paris tiene un 80\u202f%. Con cualquiera de las otras tiene menos de un 18\u202f%." },
       { kind: "six", view: "heads", sentence: "fork nine chair green horse window fork nine chair green horse", other: "",
         text: "El modelo lee seis palabras sueltas dos veces y sabe que ahora toca window. Apaga las seis cabezas que más miran a lo que siguió la otra vez, y ninguna más.",
         answer: "Las cabezas 4, 5 y 6 de la capa 18, la 7 y la 8 de la 19, y la 8 de la 24." },
@@ -35,6 +38,9 @@ export const DARE_STRINGS = {
       { kind: "word", view: "heads", sentence: "The dog chased the cat. The cat chased the", other: "", heads: 1, wanted: "cat",
         text: "After “The dog chased the cat. The cat chased the” the model gives dog 94%. Of the 270 heads there is one alone without which cat is the most probable. Find it.",
         answer: "Head 4 of layer 2." },
+      { kind: "word", view: "heads", sentence: "The capital of France is", other: "", layer: 24, heads: 8, wanted: "Paris", least: 0.5,
+        text: "After “The capital of France is” the model gives Paris 77%. Of the nine heads of layer 24 one is enough to hold Paris above one half. Keep only that one.",
+        answer: "Head 5: left alone, it holds Paris at 80%. With any of the others Paris has less than 18%." },
       { kind: "six", view: "heads", sentence: "fork nine chair green horse window fork nine chair green horse", other: "",
         text: "The model reads six loose words twice, and knows that window is due. Switch off the six heads that look most at what followed the time before, and no other.",
         answer: "Heads 4, 5 and 6 of layer 18, 7 and 8 of layer 19, and 8 of layer 24." },
@@ -51,9 +57,9 @@ export const sixOf = (scores, nHeads) => [...scores.keys()].sort((i, j) => score
 
 /**
  * How a dare stands, { isDone, told }: with the heads that are `off`, the token that is the `best` after the
- * reader's hand, the probabilities of `PRONOUNS`, and the six heads that repeat.
+ * reader's hand and its probability, the probabilities of `PRONOUNS`, and the six heads that repeat.
  */
-export function standing(dare, { text, other, off, best, chances, six }, t) {
+export function standing(dare, { text, other, off, best, chance, chances, six }, t) {
   if (dare.kind === "they") {
     const [they, ...singular] = chances;
     const isPair = PAIR.test(text);
@@ -61,7 +67,10 @@ export function standing(dare, { text, other, off, best, chances, six }, t) {
     return { isDone: isPair && !other && !off.length && Math.max(...singular) > they, told: isPair ? fill(t.chances, percent) : t.frame };
   }
   const isSet = text === dare.sentence && other === dare.other;
-  if (dare.kind === "word") return { isDone: isSet && off.length === dare.heads && best === dare.wanted, told: "" };
+  if (dare.kind === "word") {
+    const isThere = off.length === dare.heads && off.every(([layer]) => !dare.layer || layer === dare.layer - 1);
+    return { isDone: isSet && isThere && best === dare.wanted && chance > (dare.least ?? 0), told: "" };
+  }
   const right = off.filter(([l, k]) => six.some(([layer, head]) => l === layer && k === head)).length;
   return { isDone: isSet && right === 6 && off.length === 6, told: isSet ? fill(t.off, { right, wrong: off.length - right }) : "" };
 }

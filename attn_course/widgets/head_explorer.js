@@ -269,11 +269,12 @@ function render({ model, el }) {
     step(`less-${hook}`, fill(t.lower, { name }), "−", -layers, -heads), name, step(`more-${hook}`, fill(t.higher, { name }), "+", layers, heads)));
   const title = h("b", { id: uid() });
   const toggle = h("button", { type: "button", class: "attn-w-button", "data-attn": "toggle-head", hidden: true, onclick: () => own.toggle(at.layer, at.head) });
+  const keep = h("button", { type: "button", class: "attn-w-button", "data-attn": "keep-head", hidden: true, onclick: () => own.keep(at.layer, at.head) });
   const matrices = h("div", { class: "attn-all-pair" });
   const said = h("p", { class: "attn-w-summary", "data-attn": "summary" });
   const legend = h("p", { class: "attn-w-label" });
   const switches = h("div", { class: "attn-w-controls" }, [[sink, t.sink], [change, t.change], [beside, t.beside]].map(([input, name]) => h("label", { class: "attn-w-choice" }, input, name)));
-  const big = h("div", { class: "attn-heads-big" }, h("div", { class: "attn-all-title" }, title, toggle, h("span", { class: "attn-all-steps" }, steps)), matrices, said, legend);
+  const big = h("div", { class: "attn-heads-big" }, h("div", { class: "attn-all-title" }, title, h("span", { class: "attn-all-switches" }, toggle, keep), h("span", { class: "attn-all-steps" }, steps)), matrices, said, legend);
   function select(layer, head) {
     Object.assign(at, { layer, head });
     own?.chose(layer, head);
@@ -329,8 +330,8 @@ function render({ model, el }) {
     matrices.replaceChildren(...[at.version, ...others].sort().map(matrix));
     put(said, summary());
     put(legend, onlyChange() ? t.changes : t.rows);
-    toggle.hidden = !isOwn();
-    if (isOwn()) put(toggle, own.toggleLabel(at.layer, at.head));
+    toggle.hidden = keep.hidden = !isOwn();
+    if (isOwn()) own.labels(at.layer, at.head).forEach((name, i) => put([toggle, keep][i], name));
   }
 
   // Measuring every head -------------------------------------------------------------------------

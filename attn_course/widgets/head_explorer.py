@@ -105,7 +105,7 @@ class HeadExplorer(Widget):
         )
 
     @classmethod
-    def of(cls, text, other="", *, off=(), patch=None, layer=1, head=1, language=None):
+    def of(cls, text, other="", *, off=(), patch=None, keep=(), layer=1, head=1, language=None):
         """Let SmolLM2 read a sentence, and show it as the page shows that of its reader.
 
         Parameters
@@ -119,6 +119,8 @@ class HeadExplorer(Widget):
         patch : pair of int, optional
             A layer and the position of a token, both from 1: on entering that layer, `other`
             takes the vector that `text` has there. The layer after the last is the output.
+        keep : sequence of pairs of int, optional
+            The heads that are alone on in their layer: the other heads of it hand over zeros.
         layer, head : int
             Which head is enlarged at first.
         language : {"es", "en"}, optional
@@ -132,8 +134,8 @@ class HeadExplorer(Widget):
         """
         from attn_course import smollm2
 
-        found = read(*smollm2.model(), text, other, off, patch)
-        address = address_of(text, other, off, patch, (layer, head))
+        found = read(*smollm2.model(), text, other, off, patch, keep)
+        address = address_of(text, other, off, patch, (layer, head), keep)
         figure = cls.__new__(cls)
         figure._begin(attended() | {OWN: found}, OWN, layer, head, language, address)
         return figure

@@ -12,8 +12,8 @@ export const OWN_STRINGS = {
     unlike: "Las dos oraciones tienen {one} y {two} tokens. Para llevar un vector de una a la otra hacen falta tantos en una como en la otra: prueba con otra palabra.",
     same: "Las dos oraciones son iguales.", asItIs: "Tu oración", changed: "La cambiada", hand: "Con tu mano",
     isOwn: "Tu oración, tal cual.", isChanged: "La oración cambiada, tal cual.",
-    isOff: "Apagadas: {heads}. Entregan ceros.", isPatched: "Al entrar en la capa {layer}, el vector de «{token}» es el de la otra oración.", isPatchedLast: "Tras la última capa, el vector de «{token}» es el de la otra oración.",
-    off: "Apagar esta cabeza", on: "Encender esta cabeza", next: "Sigue {after}.", now: "Ahora sigue {after}; sin tocar nada seguía {before}.", token: "«{token}» ({share}\u202f%)", allOn: "Encender todas", name: "{layer}.{head}",
+    isOff: "Apagadas: {heads}. Entregan ceros.", isKept: "De la capa {layer} queda solo la cabeza {head}: las demás entregan ceros.", isPatched: "Al entrar en la capa {layer}, el vector de «{token}» es el de la otra oración.", isPatchedLast: "Tras la última capa, el vector de «{token}» es el de la otra oración.",
+    off: "Apagar esta cabeza", on: "Encender esta cabeza", keep: "Dejar solo esta en la capa {layer}", unkeep: "Encender las demás de la capa {layer}", next: "Sigue {after}.", now: "Ahora sigue {after}; sin tocar nada seguía {before}.", moved: "Ahora sigue {after}; sin tocar nada seguía {before}, que ahora tiene un {left}\u202f%.", token: "«{token}» ({share}\u202f%)", allOn: "Encender todas", name: "{layer}.{head}",
     grid: "Lleva un vector de tu oración a la cambiada", gridSaid: "Toca una casilla: al entrar en esa capa, el vector de esa palabra pasa a ser el que tenía en tu oración, y la respuesta cambia.",
     alone: "Escribe arriba una segunda oración, con algo cambiado y tantos tokens como la primera, y pulsa «Leer».", fillGrid: "Probar todas", filling: "Se prueban: {done} de {all}", filled: "El color dice qué parte del camino de «{two}» a «{one}» recorre la respuesta con ese solo vector.",
     layer: "capa {layer}", end: "salida", cell: "{token}, {layer}", cellShare: "{token}, {layer}: {share}", none: "Quitar el parche",
@@ -29,8 +29,8 @@ export const OWN_STRINGS = {
     unlike: "The two sentences have {one} and {two} tokens. To carry a vector from one to the other they need equally many: try another word.",
     same: "The two sentences are the same.", asItIs: "Your sentence", changed: "The changed one", hand: "With your hand",
     isOwn: "Your sentence, as it is.", isChanged: "The changed sentence, as it is.",
-    isOff: "Switched off: {heads}. They hand over zeros.", isPatched: "On entering layer {layer}, the vector of “{token}” is that of the other sentence.", isPatchedLast: "After the last layer, the vector of “{token}” is that of the other sentence.",
-    off: "Switch this head off", on: "Switch this head on", next: "Next is {after}.", now: "Now {after} is next; untouched it was {before}.", token: "“{token}” ({share}%)", allOn: "Switch all on", name: "{layer}.{head}",
+    isOff: "Switched off: {heads}. They hand over zeros.", isKept: "Of layer {layer} head {head} alone is left: the others hand over zeros.", isPatched: "On entering layer {layer}, the vector of “{token}” is that of the other sentence.", isPatchedLast: "After the last layer, the vector of “{token}” is that of the other sentence.",
+    off: "Switch this head off", on: "Switch this head on", keep: "Keep only this one in layer {layer}", unkeep: "Switch on the others of layer {layer}", next: "Next is {after}.", now: "Now {after} is next; untouched it was {before}.", moved: "Now {after} is next; untouched it was {before}, which now has {left}%.", token: "“{token}” ({share}%)", allOn: "Switch all on", name: "{layer}.{head}",
     grid: "Carry a vector from your sentence to the changed one", gridSaid: "Touch a cell: on entering that layer, the vector of that word becomes the one it had in your sentence, and the answer changes.",
     alone: "Write a second sentence above, with something changed and as many tokens as the first, and press “Read”.", fillGrid: "Try them all", filling: "Trying: {done} of {all}", filled: "The colour says how much of the way from “{two}” to “{one}” the answer goes with that single vector.",
     layer: "layer {layer}", end: "output", cell: "{token}, {layer}", cellShare: "{token}, {layer}: {share}", none: "Remove the patch",
@@ -47,7 +47,7 @@ const EVERY = 3; // The grid has every third layer: all of them are more than a 
 const MOST_COLUMNS = 4;
 const LATE = 25; // From this layer on the lens shows each, since the answers come up there.
 const VIEWS = ["heads", "carry", "lens", "dares"];
-const [SENTENCE, OTHER, OFF, PATCH, HEAD, VIEW] = ["sentence", "other", "off", "patch", "head", "view"]; // What the address says.
+const [SENTENCE, OTHER, OFF, KEEP, PATCH, HEAD, VIEW] = ["sentence", "other", "off", "keep", "patch", "head", "view"]; // What the address says.
 
 /** What the figure shows of some readings, as `unpack` of head_explorer.js takes it. */
 export function joined(readings, { nLayers, nHeads }) {
@@ -70,11 +70,26 @@ export function joined(readings, { nLayers, nHeads }) {
   };
 }
 
+const isIn = (pairs, layer, head) => pairs.some(([l, k]) => l === layer && k === head);
+
+/** The heads of a layer but one, each [layer, head]. */
+const othersOf = (layer, head, nHeads) => Array.from({ length: nHeads }, (_, k) => [layer, k]).filter(([, k]) => k !== head);
+
+/** The heads that are alone on in their layer, each [layer, head], where `off` are off. */
+export function aloneIn(off, nHeads) {
+  return [...new Set(off.map(([layer]) => layer))].flatMap((layer) => {
+    const on = othersOf(layer, null, nHeads).filter(([, head]) => !isIn(off, layer, head));
+    return on.length === 1 ? on : [];
+  });
+}
+
 /** The labels and the notes of the versions of a sentence of the reader's: as it is, changed, and with the hand. */
-export function spoken(language, { tokens, from, shape: [nLayers], hand: { other, off, patch } }) {
+export function spoken(language, { tokens, from, shape: [nLayers, nHeads], hand: { other, off, patch } }) {
   const t = OWN_STRINGS[language];
-  const heads = off.map(([layer, head]) => fill(t.name, { layer: layer + 1, head: head + 1 })).join(", ");
-  const done = [heads && fill(t.isOff, { heads }), patch && fill(patch.layer < nLayers ? t.isPatched : t.isPatchedLast, {
+  const alone = aloneIn(off, nHeads);
+  const shown = ([layer, head]) => ({ layer: layer + 1, head: head + 1 });
+  const heads = off.filter(([layer]) => !alone.some(([l]) => l === layer)).map((pair) => fill(t.name, shown(pair))).join(", ");
+  const done = [heads && fill(t.isOff, { heads }), ...alone.map((pair) => fill(t.isKept, shown(pair))), patch && fill(patch.layer < nLayers ? t.isPatched : t.isPatchedLast, {
     layer: patch.layer + 1, token: visible(tokens[1][patch.position]),
   })].filter(Boolean).join(" ");
   const kept = (list) => list.filter((_, i) => [true, other, done][i]).slice(0, from.length);
@@ -97,7 +112,8 @@ export function stateIn(search, { nLayers, nHeads }) {
     return found.slice(0, LETTERS);
   };
   const [patch] = pairs(PATCH, [nLayers + 1, LETTERS]); // The last one is what leaves the last layer.
-  const off = pairs(OFF, [nLayers, nHeads]);
+  const kept = pairs(KEEP, [nLayers, nHeads]).flatMap(([layer, head]) => othersOf(layer, head, nHeads));
+  const off = pairs(OFF, [nLayers, nHeads]).filter(([layer, head]) => !isIn(kept, layer, head)).concat(kept);
   const [head = null] = pairs(HEAD, [nLayers, nHeads]);
   const view = said.get(VIEW) ?? VIEWS[0];
   isWhole &&= VIEWS.includes(view);
@@ -107,11 +123,13 @@ export function stateIn(search, { nLayers, nHeads }) {
   };
 }
 
-export function addressOf(href, { text, other, off, patch, head, view }) {
+/** The address of a state. Where one head is alone on in its layer, it says so instead of listing the others. */
+export function addressOf(href, { text, other, off, patch, head, view }, nHeads) {
   const url = new URL(href);
   const pairs = (list) => list.map((pair) => pair.map((n) => n + 1).join(".")).join("-");
+  const alone = aloneIn(off, nHeads);
   const values = {
-    [SENTENCE]: text, [OTHER]: other, [OFF]: pairs(off), [PATCH]: patch && pairs([[patch.layer, patch.position]]),
+    [SENTENCE]: text, [OTHER]: other, [OFF]: pairs(off.filter(([layer]) => !alone.some(([l]) => l === layer))), [KEEP]: pairs(alone), [PATCH]: patch && pairs([[patch.layer, patch.position]]),
     [HEAD]: head && pairs([head]), [VIEW]: view !== VIEWS[0] && view,
   };
   for (const [name, x] of Object.entries(values)) {
@@ -147,7 +165,7 @@ export function ownViews(language, panels, viewed) {
 }
 
 /**
- * The parts of the figure { offer, form, strip, panels }; what switches a head, { toggle, isOff, toggleLabel }, each
+ * The parts of the figure { offer, form, strip, panels }; what switches heads, { toggle, keep, isOff, labels }, each
  * of (layer, head); what the figure tells, { chose, viewed, drawn }: a head, a panel, a version was chosen; and
  * `boundary`, which judges where the patch of the reader lies. Null where no model can be had.
  *
@@ -163,9 +181,11 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
   let shares = new Map();
   let dare = null;
   let six = [];
+  const arrived = h("p", { class: "attn-live-note", "data-attn": "arrived" }, t.arrived);
   let touched = null; // What the model answers after the reader's hand.
   const living = pageModel(language, {
     ready() {
+      arrived.remove();
       form.hidden = false;
       sentence.focus();
       if (sentence.value) submit(state);
@@ -177,6 +197,7 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
     },
   });
   if (!living) return null;
+  if (state.text) living.node.prepend(arrived);
 
   const field = (hook, text) => {
     const input = h("input", { id: uid(), type: "text", class: "attn-live-input", maxlength: LETTERS, autocomplete: "off", spellcheck: "false", "data-attn": hook });
@@ -212,7 +233,7 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
   }), one.done, h("details", {}, h("summary", {}, tDare.answer), h("p", {}, one.answer))))));
   function judge(best) {
     dared.hidden = !dare;
-    const now = { ...state, best, six, chances: readings[0].chances };
+    const now = { ...state, best: best?.text.trim(), chance: best?.p, six, chances: readings[0].chances };
     for (const one of dares) if (standing(one, now, tDare).isDone) put(one.done, tDare.done);
     if (!dare) return;
     const { isDone, told } = standing(dare, now, tDare);
@@ -265,7 +286,10 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
     const isTouched = off.length > 0 || patch !== null;
     touched = null;
     if (isTouched) shown.push(touched = await look({ text: second || state.text, ...handOf() }));
-    put(answer, fill(isTouched ? t.now : t.next, { after: said(shown.at(-1)), before: said(shown.at(isTouched ? -2 : -1)) }));
+    const [{ id }] = shown.at(isTouched ? -2 : -1).best;
+    put(answer, fill(!isTouched ? t.next : touched.best[0].id === id ? t.now : t.moved, {
+      after: said(shown.at(-1)), before: said(shown.at(isTouched ? -2 : -1)), left: format(100 * shown.at(-1).probabilities[id], 0),
+    }));
     allOn.hidden = !off.length;
     none.hidden = !patch;
     strip.hidden = share.hidden = false;
@@ -273,11 +297,11 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
     const read = joined(shown, { nLayers, nHeads });
     show({ ...read, ...spoken(language, { ...read, hand: { other: second, off, patch } }) });
     cells.forEach((cell) => cell.node.setAttribute("aria-pressed", String(patch?.layer === cell.layer && patch.position === cell.position)));
-    judge(isTouched ? shown.at(-1).best[0].text.trim() : "");
+    judge(touched?.best[0]);
   }
   /** Write the state into the address, so that it can be sent. */
   function tell() {
-    try { history.replaceState(history.state, "", addressOf(location.href, state)); } catch { /* The address stays as it was. */ }
+    try { history.replaceState(history.state, "", addressOf(location.href, state, nHeads)); } catch { /* The address stays as it was. */ }
   }
   function open(name) {
     state.view = name;
@@ -288,7 +312,6 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
   // The grid ------------------------------------------------------------------------
   const gridBox = h("div", { class: "attn-sentence-carry", "data-attn": "grid" });
   const layers = Array.from({ length: Math.floor(nLayers / EVERY) + 1 }, (_, i) => i * EVERY);
-  if (state.text) living.node.prepend(h("p", { class: "attn-live-note" }, t.arrived));
   let cells = [];
   function drawGrid() {
     gridBox.replaceChildren(h("p", {}, h("b", {}, t.grid)));
@@ -383,12 +406,21 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
 
   return {
     boundary, offer: living.node, form, strip, panels: { carry: gridBox, lens: lensBox, dares: tasks }, leave: living.leave,
-    isOff: (layer, head) => state.off.some(([l, k]) => l === layer && k === head),
+    isOff: (layer, head) => isIn(state.off, layer, head),
     toggle(layer, head) {
       state.off = this.isOff(layer, head) ? state.off.filter(([l, k]) => l !== layer || k !== head) : [...state.off, [layer, head]];
       return act();
     },
-    toggleLabel(layer, head) { return this.isOff(layer, head) ? t.on : t.off; },
+    /** Switch all other heads of its layer off; or on again, if it is alone. */
+    keep(layer, head) {
+      const elsewhere = state.off.filter(([l]) => l !== layer);
+      state.off = isIn(aloneIn(state.off, nHeads), layer, head) ? elsewhere : [...elsewhere, ...othersOf(layer, head, nHeads)];
+      return act();
+    },
+    labels(layer, head) {
+      const isAlone = isIn(aloneIn(state.off, nHeads), layer, head);
+      return [this.isOff(layer, head) ? t.on : t.off, fill(isAlone ? t.unkeep : t.keep, { layer: layer + 1 })];
+    },
     chose(layer, head) {
       if (!readings.length) return;
       state.head = [layer, head];

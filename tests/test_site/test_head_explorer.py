@@ -62,6 +62,11 @@ def weights_of(page):
     return np.reshape(found, (page.locator("[data-attn=row]").count(), -1))
 
 
+def only(head):
+    """Return a change of the heads of a layer that leaves one alone."""
+    return lambda x: x * (torch.arange(9) == head)[None, None, :, None]
+
+
 def head(page, layer, number):
     page.locator(f"[data-attn=head][data-layer='{layer}'][data-head='{number}']").click()
 
@@ -366,7 +371,9 @@ def test_the_model_in_the_page_reads_carries_a_vector_over_and_loses_a_head(
     part("toggle-head").click()
     page.wait_for_function("() => location.search.includes('off=2.4')")
     assert part("dared").inner_text().endswith("Done.")
-    assert part("answer").inner_text() == "Now “␣cat” (64%) is next; untouched it was “␣dog” (94%)."
+    assert part("answer").inner_text() == (
+        "Now “␣cat” (64%) is next; untouched it was “␣dog” (94%), which now has 23%."
+    )
     page.reload()
     figure.get_by_role("button", name="Open the model, already kept").click()
     figure.locator("[data-attn=answer]:not(:empty)").wait_for()
@@ -374,7 +381,24 @@ def test_the_model_in_the_page_reads_carries_a_vector_over_and_loses_a_head(
     chosen = figure.locator("[data-attn=head][aria-pressed=true]")
     assert chosen.get_attribute("aria-label") == "Layer 2, head 4"
 
+    # Of layer 24 head 5 alone holds Paris, and head 1 alone does not.
     dare(2)
+    page.wait_for_function("() => location.search.includes('France')")
+    paris = torch.tensor([tokenizer.encode("The capital of France is")])
+    for number, done in ((0, False), (4, True)):
+        view("heads")
+        head(figure, 23, number)
+        part("keep-head").click()
+        page.wait_for_function(f"() => location.search.includes('keep=24.{number + 1}')")
+        with torch.no_grad(), interpret.heads_changed(model, 23, only(number)):
+            check(1, model(paris)[0][0, -1])
+        assert figure.locator("[data-attn=head][data-off]").count() == 8
+        assert part("dared").inner_text().endswith("Done.") == done
+    assert part("keep-head").inner_text() == "Switch on the others of layer 24"
+    part("keep-head").click()
+    page.wait_for_function("() => !location.search.includes('keep')")
+    assert figure.locator("[data-attn=head][data-off]").count() == 0
+    dare(3)
     page.wait_for_function("() => location.search.includes('fork')")
     part("measure").select_option("induction")
     places = part("best").evaluate_all("(nodes) => nodes.map((n) => n.innerText.split(' ')[0])")
@@ -390,7 +414,7 @@ def test_the_model_in_the_page_reads_carries_a_vector_over_and_loses_a_head(
         "() => document.querySelector('[data-attn=dared]').innerText.endsWith('Done.')"
     )
     assert "“␣window”" not in part("answer").inner_text().split("untouched")[0]
-    dare(3)
+    dare(4)
     page.wait_for_function("() => location.search.includes('John')")
     assert not part("dared").inner_text().endswith("Done.")
     read("Mary and Anna wrote several songs when")
@@ -405,13 +429,13 @@ def test_the_model_in_the_page_reads_carries_a_vector_over_and_loses_a_head(
 def test_an_address_holds_what_the_hand_did(node):
     script = """import { addressOf, stateIn } from "./own_sentence.mjs";
     console.log(JSON.stringify(input.map((state) => {
-      const href = addressOf("https://a.b/c.html?q=1#d", state);
+      const href = addressOf("https://a.b/c.html?q=1#d", state, 9);
       return [href, stateIn(new URL(href).search, { nLayers: 30, nHeads: 9 })];
-    }).concat([[null, stateIn("?off=x.2-3-31.1-2.10-4.5&patch=32.1&head=0.1&view=x&sentence=" + "y".repeat(999), { nLayers: 30, nHeads: 9 })]])));"""
+    }).concat([[null, stateIn("?off=x.2-3-31.1-2.10-4.5&keep=30&patch=32.1&head=0.1&view=x&sentence=" + "y".repeat(999), { nLayers: 30, nHeads: 9 })]])));"""
     full = {
         "text": "¿Qué & cómo?",
         "other": "a=b",
-        "off": [[0, 8], [29, 0]],
+        "off": [[0, 8], [29, 0], *([23, head] for head in range(9) if head != 4)],
         "patch": {"layer": 30, "position": 2},
         "head": [29, 0],
         "view": "lens",
@@ -421,6 +445,7 @@ def test_an_address_holds_what_the_hand_did(node):
     plain["isWhole"] = True
     (href, found), (short, again), (_, nonsense) = node(script, [full, plain])
     assert found == full and href.startswith("https://a.b/c.html?q=1&") and href.endswith("#d")
+    assert "&off=1.9-30.1&keep=24.5&" in href
     assert again == plain and short == "https://a.b/c.html?q=1&sentence=The#d"
     assert nonsense["off"] == [[3, 4]] and nonsense["patch"] is None and nonsense["head"] is None
     assert nonsense["view"] == "heads" and not nonsense["isWhole"]
@@ -457,6 +482,18 @@ def test_the_answers_of_the_dares_are_true(needed):
     again = [(i, ids.index(ids[i]) + 1) for i in range(len(ids)) if ids.index(ids[i]) < i]
     scores = sum(weights[..., i, j] for i, j in again) / len(again)
     six = scores.flatten().topk(7)
+    # Of layer 24 head 5 alone is enough for Paris.
+    ids = torch.tensor([tokenizer.encode("The capital of France is")])
+    paris = tokenizer.encode(" Paris")[0]
+
+    def chance():
+        return float(model(ids)[0][0, -1].softmax(dim=-1)[paris])
+
+    left = []
+    for head in range(9):
+        with interpret.heads_changed(model, 23, only(head)):
+            left.append(chance())
+    assert round(chance(), 2) == 0.77 and round(left.pop(4), 2) == 0.80 and max(left) < 0.18
     heads = sorted((i // 9 + 1, i % 9 + 1) for i in six.indices[:6].tolist())
     assert heads == [(18, 4), (18, 5), (18, 6), (19, 7), (19, 8), (24, 8)]
     assert six.values[5] - six.values[6] > 0.05
