@@ -1,10 +1,12 @@
 """`Continuation` without a page: its checks and what it shows on paper; its JavaScript."""
 
 import json
+import re
 from math import prod
 from pathlib import Path
 
 import pytest
+import torch
 
 from attn_course.widgets import Continuation
 
@@ -64,12 +66,103 @@ def test_the_fallback_tells_each_step():
         ({"choices": 0}, "choices: expected a list of whole numbers, got 0"),
         ({"choices": [2]}, "choices: expected a whole number from 0 to 1, got 2"),
         ({"step": 4}, "step: expected a whole number from 0 to 3, got 4"),
+        ({"took": ["you"]}, "took: expected at most 3 of reader, drawn and ''"),
         ({"text": 1}, "text: expected a whole number from 0 to 0, got 1"),
     ],
 )
 def test_what_does_not_fit_is_refused(bad, message):
     with pytest.raises(ValueError, match=message):
         Continuation(**{"texts": [TEXT], **bad})
+
+
+STORED = {
+    "?text=1&written=1-r2-1&step=2": ([0, 1, 0], 1, ["", "reader", ""]),
+    "?text=1&written=2": ([1], 1, [""]),
+    "?text=1": ([], 0, []),
+}
+WAY = {"best": TREE["best"], "next": [TREE["next"][0] | {"next": [END, END]}, END]}
+
+
+def test_an_address_holds_what_was_written(node):
+    """Python and the page read the same; what the page writes it reads again."""
+    script = """import { addressOf, stateIn } from "./continuation.mjs";
+    const texts = [{ prompt: "a", tree: input.tree }];
+    const state = { prompt: "¿Qué & cómo? ", ids: [12, 3, 45], took: ["drawn", "", "reader"], step: 1, temperature: 0.7, topP: 0.35 };
+    const href = addressOf("https://a.b/c.html?q=1&text=2#d", state);
+    console.log(JSON.stringify([input.stored.map((one) => stateIn(one, texts)), state, href, stateIn(new URL(href).search, texts),
+      input.stored.map((one) => addressOf("https://a.b/c.html", stateIn(one, texts))), addressOf(href, null), stateIn("?q=1", texts)]));"""
+    stored, state, href, again, theirs, none, nothing = node(
+        script, {"tree": WAY, "stored": list(STORED)}
+    )
+    assert again == state and href.startswith("https://a.b/c.html?q=1&prompt=")
+    assert "&written=d12-3-r45&step=2&temperature=0.7&top-p=0.35#d" in href
+    assert none == "https://a.b/c.html?q=1#d" and nothing is None
+    for (address, (choices, step, took)), read, written in zip(
+        STORED.items(), stored, theirs, strict=True
+    ):
+        assert read == {"text": 0, "choices": choices, "step": step, "took": took}
+        figure = Continuation.from_address(f"https://a.b/c.html{address}", [TEXT | {"tree": WAY}])
+        assert (figure.choices, figure.step, figure.took) == (choices, step, took)
+        assert figure.address == address == written.removeprefix("https://a.b/c.html")
+
+
+STRANGE = {
+    "?text=2": "address, text: expected a number from 1 to 1, got '2'",
+    "?text=": "address",
+    "?text=1&written=1-1-1-1": "choices: expected a way through the tree",
+    "?text=1&written=3": "choices: expected a whole number from 0 to 1, got 2",
+    "?text=1&written=0": "choices: expected a whole number from 0 to 1, got -1",
+    "?text=1&written=1-x2": "address, written: expected numbers such as 1-r338, got '1-x2'",
+    "?text=1&written=1&step=3": "address, step: expected a number from 1 to 2, got '3'",
+    "?text=1&written=1&step=1.5": "address, step: expected a number from 1 to 2, got '1.5'",
+    "?prompt=a&temperature=2": "address, temperature: expected a number from 0 to 1.5, got '2'",
+    "?prompt=a&top-p=x": "address, top-p: expected a number from 0.1 to 1, got 'x'",
+    "?prompt=+": "address",
+    "?prompt=" + "a" * 801: "address",
+}
+
+
+def test_an_address_that_asks_for_something_else_is_told(node):
+    script = """import { stateIn } from "./continuation.mjs";
+    console.log(JSON.stringify(input.addresses.map((one) => stateIn(one, [{ prompt: "a", tree: input.tree }]))));"""
+    assert node(script, {"tree": WAY, "addresses": list(STRANGE)}) == ["strange"] * len(STRANGE)
+    for address, message in STRANGE.items():
+        with pytest.raises(ValueError, match=re.escape(message)):
+            Continuation.from_address(address, [TEXT | {"tree": WAY}])
+    with pytest.raises(ValueError, match="address: expected one with .text= or .prompt="):
+        Continuation.from_address("?sentence=a")
+
+
+@pytest.mark.slow
+def test_a_figure_of_the_page_is_made_in_a_cell(needed):
+    from attn.pretrained import load
+
+    model, tokenizer = load(needed("smollm2"))
+    ids = [tokenizer.encode(word)[0] for word in (" not", " a", " cat")]
+    said = "?prompt=The+sky+is&written=r{}-d{}-d{}&step=2&temperature=0.8&top-p=0.9".format(*ids)
+    figure = Continuation.from_address(said, language="en")
+    node, text = figure.texts[0]["tree"], "The sky is"
+    for choice, word in zip(figure.choices, (" not", " a", " cat"), strict=True):
+        with torch.no_grad():
+            logits = model(torch.tensor([tokenizer.encode(text)]))[0][0, -1].double()
+        p, places = (logits / 0.8).softmax(dim=-1).sort(descending=True)
+        p = torch.where(p.cumsum(0) - p < 0.9, p, 0)
+        shares = (p / p.sum())[torch.argsort(places)]
+        assert node["best"][choice][0] == word
+        for token, share in node["best"]:
+            assert share == pytest.approx(float(shares[tokenizer.encode(token)[0]]), abs=1e-5)
+        text, node = text + word, node["next"][choice]
+    assert figure.step == 1 and figure.took == ["reader", "drawn", "drawn"]
+    assert node and '"took"' in figure._html()
+    for address, message in (
+        ("?prompt=The&written=49152", "address, written: expected ids below 49152, got 49152"),
+        (
+            "?prompt=The&written=" + "-".join(["1"] * 300),
+            "address: expected 1 to 300 tokens, got 301",
+        ),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            Continuation.from_address(address)
 
 
 def test_the_exercise_of_the_figure_is_judged_by_what_was_written(node):

@@ -319,6 +319,8 @@ def test_the_worker_writes_on_branches_and_stops(tiny, node, tmp_path):
     const found = { loaded: await say({ kind: "load", base, manifest: { bytes: file.length, parts: input.parts } }) };
     found.greedy = await write({});
     found.branch = await write({ ids: [found.greedy[0].best[2].id], most: 0 });
+    const taken = [found.greedy[0].best[0].id, found.greedy[1].best[3].id, 7];
+    found.again = await write({ ids: taken, from: 1, most: 1 });
     const first = hear({ kind: "write", prompt: input.prompt, ids: [], most: 9 });
     hear({ kind: "stop" });
     await first;
@@ -360,6 +362,13 @@ def test_the_worker_writes_on_branches_and_stops(tiny, node, tmp_path):
         assert step["taken"] in (0, None)
     (looked, _) = found["branch"]
     check(looked, [*ids, steps[0]["best"][2]["id"]])
+    *given, after, _, done = found["again"]
+    taken = [steps[0]["best"][0]["id"], steps[1]["best"][3]["id"], 7]
+    assert [step["isGiven"] for step in (*given, after)] == [True, True, False]
+    for i, step in enumerate([*given, after], 1):
+        check(step, [*ids, *taken[:i]])
+    assert [step["best"][step["taken"]]["id"] for step in given] == taken[1:]
+    assert given[0]["taken"] == 3 and after["taken"] == 0 and done == {"kind": "done"}
     assert found["stopped"] == []
     so_far = list(ids)
     for step in found["drawn"][:-2]:

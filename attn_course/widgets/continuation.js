@@ -22,6 +22,10 @@ export const STRINGS = {
     empty: "Escribe antes un texto, aunque sea una palabra.", long: "Aquí caben {most} caracteres: lo que pase de ahí se corta.",
     waits: "El modelo escribe {most} tokens por vez: toca el siguiente, o pulsa «Escribir» y sigue.",
     full: "El texto tiene {tokens} tokens, y aquí el modelo lee como mucho {most}.",
+    share: "Copiar la dirección", shared: "Dirección copiada", unshared: "El navegador no deja copiar. La dirección está arriba, en su barra.",
+    arrived: "La dirección de esta página trae un texto. Aparecerá cuando traigas el modelo con el botón que está al pie de la figura.",
+    absent: "La dirección de esta página trae un texto que solo el modelo puede continuar, y aquí no está: esto es el ejemplo.",
+    strange: "La dirección pide algo que esta figura no tiene: esto es el ejemplo.",
     costs: "Tu texto tiene {tokens}. Con {all} en total, la caché de keys y values ocupa {size} MB.",
     exercise: {
       title: "Ejercicio 4: un texto más probable que el voraz", check: "Comprobar lo que muestra la figura",
@@ -54,6 +58,10 @@ export const STRINGS = {
     empty: "Write a text first, if only a word.", long: "There is room for {most} characters: what goes beyond is cut.",
     waits: "The model writes {most} tokens at a time: touch the next one, or press “Write” and it goes on.",
     full: "The text has {tokens} tokens, and here the model reads at most {most}.",
+    share: "Copy the address", shared: "Address copied", unshared: "The browser does not allow copying. The address stands above, in its bar.",
+    arrived: "The address of this page holds a text. It will appear when you fetch the model with the button at the foot of the figure.",
+    absent: "The address of this page holds a text that only the model can continue, and it is not here: this is the example.",
+    strange: "The address asks for something that this figure does not have: this is the example.",
     costs: "Your text has {tokens}. With {all} in all, the cache of keys and values takes {size} MB.",
     exercise: {
       title: "Exercise 4: a text more probable than the greedy one", check: "Check what the figure shows",
@@ -116,6 +124,56 @@ export function comparedWithGreedy(tree, choices) {
   return [ratio > 1 ? "right" : "worse", { tokens: choices.length, ratio, taken: best[choices[touched]][1], best: best[0][1] }];
 }
 
+const [TEXT, PROMPT, WRITTEN, STEP, TEMPERATURE, TOP_P] = ["text", "prompt", "written", "step", "temperature", "top-p"]; // What the address says.
+const TAKERS = { r: "reader", d: "drawn" };
+
+/**
+ * The state that an address holds: { text, choices, took, step } of a stored text, or { prompt, ids, took, step,
+ * temperature, topP } of the reader's. Null if it holds none, "strange" if the figure has no such state.
+ */
+export function stateIn(search, texts) {
+  const said = new URLSearchParams(search);
+  if (!said.has(TEXT) && !said.has(PROMPT)) return null;
+  let isGood = true;
+  const number = (name, least, most, otherwise) => {
+    const x = said.has(name) ? Number(said.get(name) || NaN) : otherwise;
+    isGood &&= x >= least && x <= most;
+    return x;
+  };
+  const written = (said.get(WRITTEN) ?? "").split("-").filter(Boolean).map((part) => /^([rd]?)(\d+)$/.exec(part));
+  if (written.includes(null)) return "strange";
+  const took = written.map(([, letter]) => TAKERS[letter] ?? "");
+  const numbers = written.map(([, , digits]) => Number(digits));
+  const step = number(STEP, 1, numbers.length + 1, numbers.length + 1) - 1;
+  const [temperature, topP] = [number(TEMPERATURE, 0, 1.5, 0), number(TOP_P, 0.1, 1, 1)];
+  isGood &&= Number.isInteger(step);
+  if (said.has(PROMPT)) {
+    const prompt = said.get(PROMPT);
+    return isGood && prompt.trim() && prompt.length <= LETTERS ? { prompt, ids: numbers, took, step, temperature, topP } : "strange";
+  }
+  const text = number(TEXT, 1, texts.length, 0) - 1;
+  const choices = numbers.map((n) => n - 1);
+  if (!isGood || !texts[text] || !choices.every((choice, i) => nodeAt(texts[text].tree, choices.slice(0, i))?.best[choice])) return "strange";
+  return { text, choices, took, step: Math.min(step, choices.length - !nodeAt(texts[text].tree, choices)) };
+}
+
+/** The address of a state; of none, the address without one. */
+export function addressOf(href, state) {
+  const url = new URL(href);
+  const { text, prompt, ids, choices, took = [], step, temperature, topP } = state ?? {};
+  const numbers = ids ?? choices?.map((choice) => choice + 1) ?? [];
+  const letter = (i) => Object.keys(TAKERS).find((each) => TAKERS[each] === took[i]) ?? "";
+  const values = {
+    [TEXT]: prompt === undefined && state && text + 1, [PROMPT]: prompt, [WRITTEN]: numbers.map((n, i) => `${letter(i)}${n}`).join("-"),
+    [STEP]: state && step < numbers.length && step + 1, [TEMPERATURE]: temperature, [TOP_P]: topP < 1 && topP,
+  };
+  for (const [name, x] of Object.entries(values)) {
+    if (x) url.searchParams.set(name, x);
+    else url.searchParams.delete(name);
+  }
+  return url.href;
+}
+
 /** A token as it is shown by itself: without its space, a line break as a sign. */
 export const shown = (token) => token.replaceAll("\n", "⏎").trim() || "␣";
 
@@ -136,8 +194,9 @@ function render({ model, el }) {
   let timer = null;
   let isWriting = false; // the model in the page
   let isSetting = false;
+  let isTouched = false;
   let halted = ""; // Why the model in the page wrote no further.
-  let took = []; // Who took the token of a step: "reader"; "drawn", the model with a temperature; or nothing, the model without.
+  let took = model.get("took") ?? []; // Who took the token of a step: "reader"; "drawn", the model with a temperature; or nothing, the model without.
 
   const told = () => texts[model.get("text")];
   const isOwn = () => model.get("text") === own;
@@ -146,12 +205,13 @@ function render({ model, el }) {
     isSetting = true; // Between two of them, the choices of one text would be those of another.
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     isSetting = false;
+    isTouched = true;
     model.save_changes();
     update();
   };
   /** Write these choices, the last taken by `who`, and show the step after them or the last one that is stored. */
   function write(choices, who) {
-    took = took.slice(0, choices.length);
+    took = choices.map((_, i) => took[i] ?? "");
     if (who) took[choices.length - 1] = who;
     set({ choices, step: Math.max(0, choices.length - !nodeAt(told().tree, choices)) });
   }
@@ -165,31 +225,42 @@ function render({ model, el }) {
     if (costs.textContent.startsWith(t.reading)) put(costs, "");
     put(play, t.write);
   }
-  /** Let the model in the page write so many tokens after the choices, or with 0 only say what could follow. */
-  function ask(most) {
+  const idsOf = (choices) => choices.map((choice, i) => nodeAt(told().tree, choices.slice(0, i)).ids[choice]);
+  /**
+   * Let the model in the page write so many tokens after the choices, or with 0 only say what could follow. With
+   * `given`, { ids, took, step }, it says of each of these tokens as well what could have stood in its place.
+   */
+  function ask(most, given = null) {
     stop();
     isWriting = true;
     if (most) put(play, t.pause);
-    const at = model.get("choices").slice();
-    const tokens = at.map((choice, i) => nodeAt(told().tree, at.slice(0, i)).ids[choice]);
-    const request = { prompt: told().prompt, ids: tokens, most, temperature: Number(temperature.value), topP: Number(topP.value) };
+    const at = given ? [] : model.get("choices").slice();
+    const ids = given?.ids ?? idsOf(at);
+    let tree = given ? null : told().tree;
+    const request = { prompt: told().prompt, ids, from: at.length, most, temperature: Number(temperature.value), topP: Number(topP.value) };
     living.ask("write", request, (data) => {
       if (data.kind === "step") {
         const node = { best: data.best.map(({ text, p }) => [text, p]), ids: data.best.map(({ id }) => id), next: data.best.map(() => null) };
-        told().tree = withNode(told().tree, at, node);
+        tree = withNode(tree, at, node);
+        if (data.isGiven) return at.push(data.taken);
+        told().tree = tree;
         const read = data.nPrompt + at.length;
         put(costs, fill(t.costs, { tokens: `${data.nPrompt} token${data.nPrompt > 1 ? "s" : ""}`, size: format(data.bytes / 1e6, 1), all: read }));
         if (data.taken !== null) at.push(data.taken);
         drawn = "";
+        if (given) took = given.took;
         write(at.slice(), data.taken !== null && request.temperature && "drawn");
+        if (given && given.step < at.length) set({ step: given.step });
       } else if (data.kind === "reading") bar(data.share);
       else {
         isWriting = false;
         put(play, t.write);
+        if (data.kind !== "done" && given && !told().tree) return refuse();
         if (data.kind === "done") halted = most > 1 && !isAtEnd() ? fill(t.waits, { most }) : "";
         else put(costs, halted = fill(t[data.kind], data));
         update();
       }
+      return undefined;
     });
   }
   /** Write a token, the most probable; return whether another can follow. */
@@ -219,6 +290,27 @@ function render({ model, el }) {
     advance();
   });
   const again = button("again", t.again, () => { stop(); write([]); });
+  const copy = button("share", t.share, async () => {
+    const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
+    if (!copied) return sayOfAddress(t.unshared);
+    put(copy, t.shared); // It says so in its own place, until the state is another.
+    return live.say(t.shared);
+  });
+  const ofAddress = h("p", { class: "attn-live-note", role: "status", hidden: true, "data-attn": "address" });
+  function sayOfAddress(text) {
+    ofAddress.hidden = !text;
+    put(ofAddress, text);
+  }
+  const first = { text: model.get("text"), step: model.get("step"), choices: model.get("choices") };
+  /** Write the state into the address, so that it can be sent; nothing of the state in which the figure begins. */
+  function tell() {
+    if (!living || !isTouched || timer !== null || isWriting || (isOwn() && !told().tree)) return;
+    put(copy, t.share);
+    const { text, step, choices } = { text: model.get("text"), step: model.get("step"), choices: model.get("choices") };
+    const isFirst = JSON.stringify(first) === JSON.stringify({ text, step, choices }) && !took.some(Boolean);
+    const state = { text, step, choices, took, ...isOwn() && { prompt: told().prompt, ids: idsOf(choices), temperature: Number(temperature.value), topP: Number(topP.value) } };
+    try { history.replaceState(history.state, "", addressOf(location.href, isFirst ? null : state)); } catch { /* The address stays as it was. */ }
+  }
   /** Take a token at the step that is shown, and let the model write on from there. */
   function take(i) {
     stop();
@@ -235,11 +327,11 @@ function render({ model, el }) {
     const input = h("input", { type: "range", id: uid(), "data-attn": hook, ...attributes, oninput: () => { tell(); rethink(); } });
     const tell = () => { put(shown, say(Number(input.value))); input.setAttribute("aria-valuetext", say(Number(input.value))); };
     tell();
-    return [h("div", { class: "attn-w-slider" }, h("label", { for: input.id }, label), input, shown), input];
+    return [h("div", { class: "attn-w-slider" }, h("label", { for: input.id }, label), input, shown), input, (x) => { input.value = x; tell(); }];
   };
-  const [temperatureBox, temperature] = slider("own-temperature", t.temperature, { min: 0, max: 1.5, step: 0.1, value: 0 },
+  const [temperatureBox, temperature, setTemperature] = slider("own-temperature", t.temperature, { min: 0, max: 1.5, step: 0.1, value: 0 },
     (x) => (x ? format(x, 1) : t.greedy));
-  const [topPBox, topP] = slider("own-top-p", t.topP, { min: 0.1, max: 1, step: 0.05, value: 1 }, (x) => format(x, 2));
+  const [topPBox, topP, setTopP] = slider("own-top-p", t.topP, { min: 0.1, max: 1, step: 0.05, value: 1 }, (x) => format(x, 2));
   const costs = h("p", { class: "attn-live-note", role: "status", "data-attn": "costs" });
   const bar = (share) => put(costs, `${t.reading} ${Math.round(100 * share)}${t.percent}`);
   const form = h("form", {
@@ -249,6 +341,12 @@ function render({ model, el }) {
   const living = pageModel(language, {
     ready() {
       form.hidden = false;
+      if (sent) {
+        prompt.value = sent.prompt;
+        setTemperature(sent.temperature);
+        setTopP(sent.topP);
+        begin(sent);
+      }
       prompt.value ||= told().prompt;
       // The button that had the focus is gone. A reader who went on to another part of the page stays there.
       if (document.activeElement !== document.body && !el.contains(document.activeElement)) return;
@@ -258,16 +356,29 @@ function render({ model, el }) {
     gone() {
       form.hidden = true;
       stop();
-      if (isOwn()) {
-        choose(0);
-        picks.querySelector("input").checked = true;
-      }
-      pickOwn.remove();
-      texts.length = own;
+      drop();
     },
   });
-  /** Read the reader's own text and go on with it. */
-  function begin() {
+  /** Let go of the reader's own text. */
+  function drop() {
+    if (isOwn()) {
+      took = [];
+      set(first);
+      picks.querySelector(`input[value="${first.text}"]`).checked = true;
+    }
+    pickOwn.remove();
+    texts.length = own;
+  }
+  /** Go back to the example, since the address asks for what the model cannot read. */
+  function refuse() {
+    drop();
+    put(costs, "");
+    sayOfAddress(t.strange);
+  }
+  /** Read the reader's own text and go on with it, or show what an address holds of it. */
+  function begin(given = null) {
+    sent = null;
+    sayOfAddress("");
     stop();
     if (!prompt.value.trim()) {
       put(costs, t.empty);
@@ -280,7 +391,8 @@ function render({ model, el }) {
     drawn = "";
     took = [];
     set({ text: own, step: 0, choices: [] });
-    ask(MOST);
+    if (given) ask(0, given);
+    else ask(MOST);
     return put(costs, t.reading);
   }
   /** The distribution at the step that is shown, with another temperature; what was written after it goes. */
@@ -288,8 +400,9 @@ function render({ model, el }) {
     if (!isOwn() || !told().tree) return;
     stop();
     const before = model.get("choices").slice(0, model.get("step"));
+    const ids = idsOf(before);
     write(before);
-    ask(0);
+    ask(0, { ids, took, step: ids.length });
   }
   /** Whether the last of some choices ends the text. */
   const endsWith = (tree, choices) => /^<\|.*\|>$/.test(nodeAt(tree, choices.slice(0, -1)).best[choices.at(-1)][0]);
@@ -323,7 +436,7 @@ function render({ model, el }) {
   const summary = h("p", { class: "attn-w-summary", "data-attn": "summary" });
 
   /** Who took the token of a step. What is stored was written by the model, the most probable token each time. */
-  const whoTook = (i) => took[i] ?? (model.get("choices")[i] && !isOwn() ? "reader" : "model");
+  const whoTook = (i) => took[i] || (model.get("choices")[i] && !isOwn() ? "reader" : "model");
 
   let drawn = "";
   let tokens = [];
@@ -353,6 +466,7 @@ function render({ model, el }) {
   }
 
   function update() {
+    tell();
     const { tree, prompt, language: spoken } = told();
     const choices = model.get("choices");
     const step = Math.min(model.get("step"), choices.length);
@@ -392,8 +506,20 @@ function render({ model, el }) {
     return [verdict, values?.ratio ? { ...values, ratio: format(values.ratio), taken: share(values.taken), best: share(values.best) } : values];
   }
   el.append(h("div", { class: "attn-w attn-continuation", lang: language, role: "group", "aria-label": t.title, "data-attn": "continuation" },
-    picks, living && form, h("div", { class: "attn-w-controls" }, play, one, again), line, heading,
+    ofAddress, picks, living && form, h("div", { class: "attn-w-controls" }, play, one, again, living && copy), line, heading,
     list, summary, figureExercise(t.exercise, judge), living?.node ?? [], live.node));
+  const found = living && stateIn(location.search, texts.slice(0, own));
+  let sent = null; // What an address holds, until the model is here.
+  if (found === "strange") sayOfAddress(t.strange);
+  else if (found && found.prompt === undefined) {
+    const { took: takers, ...state } = found;
+    took = takers;
+    picks.querySelector(`input[value="${state.text}"]`).checked = true;
+    set(state);
+  } else if (found) {
+    sent = living.isNear ? found : null;
+    sayOfAddress(sent ? t.arrived : t.absent);
+  }
   update();
   const unwatch = watch(model, ["text", "choices", "step"], () => { if (!isSetting) update(); });
   return () => {

@@ -1,12 +1,20 @@
 """`Continuation`: a language model writes on, with the tokens that it could have written instead."""
 
+import re
+from urllib.parse import parse_qs, urlsplit
+
 import traitlets
 
 from attn._checks import argument_error
+from attn_course.language import get_language
 from attn_course.widgets._base import Widget, check_list, check_real, check_whole, table
 from attn_course.widgets._source import module, stylesheet
 
 LANGUAGES = ("es", "en")
+TAKERS = {"r": "reader", "d": "drawn", "": ""}
+BEST = 5  # So many tokens are shown at each step.
+MOST_READ = 300  # The model in the page reads at most this many tokens.
+LETTERS = 800  # A text of the reader has at most this many characters.
 TEXT = {
     "es": {
         "caption": "Después de «{prompt}», el modelo escribe el más probable de sus tokens. "
@@ -39,8 +47,16 @@ class Continuation(Widget):
         end of the tree.
     step : int, default 0
         The step whose tokens are shown.
+    took : sequence of str, optional
+        Who took each token: "reader", "drawn" by the model with a temperature, or "" for the model
+        without.
     language : {"es", "en"}, optional
         By default, the language in use.
+
+    Attributes
+    ----------
+    address : str
+        For a figure that was made from an address, what it says from the question mark on.
 
     Raises
     ------
@@ -63,8 +79,10 @@ class Continuation(Widget):
     text = traitlets.Int(0).tag(sync=True)
     choices = traitlets.List(traitlets.Int()).tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
+    took = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    address = ""
 
-    def __init__(self, texts, *, text=0, choices=None, step=0, language=None):
+    def __init__(self, texts, *, text=0, choices=None, step=0, took=(), language=None):
         texts = [
             _text(f"texts[{i}]", told)
             for i, told in enumerate(check_list("texts", texts, "a list"))
@@ -74,13 +92,79 @@ class Continuation(Widget):
         text = check_whole("text", text, 0, len(texts) - 1)
         tree = texts[text]["tree"]
         choices = _first(tree) if choices is None else _check_choices(tree, choices)
+        took = check_list("took", took, "a list of who took each token")
+        if len(took) > len(choices) or not set(took) <= set(TAKERS.values()):
+            raise argument_error("took", f"at most {len(choices)} of reader, drawn and ''", took)
+        if any(took):
+            self._state = (*self._state, "took")
         super().__init__(
             language,
             texts=texts,
             text=text,
             choices=choices,
             step=check_whole("step", step, 0, len(choices)),
+            took=took,
         )
+
+    @classmethod
+    def from_address(cls, address, texts=(), *, language=None):
+        """Show what the address of the chapter's page shows; it may begin at its question mark.
+
+        SmolLM2 reads a text of the reader's again, and goes no further than the address.
+
+        Parameters
+        ----------
+        address : str
+        texts : sequence of dict, optional
+            The stored texts of the page's figure, of which the address may name one.
+        language : {"es", "en"}, optional
+            By default, the language in use.
+
+        Raises
+        ------
+        ValueError
+            If the figure has no such state, or if the model is needed and not on this machine.
+        """
+        query = urlsplit(address).query
+        said = {name: values[0] for name, values in parse_qs(query, keep_blank_values=True).items()}
+        if not {"text", "prompt"} & set(said):
+            raise argument_error("address", "one with ?text= or ?prompt=", repr(address))
+        parts = [part for part in said.get("written", "").split("-") if part]
+        found = [re.fullmatch(r"([rd]?)([0-9]+)", part) for part in parts]
+        if None in found:
+            expected = "numbers such as 1-r338"
+            raise argument_error("address, written", expected, repr(said["written"]))
+        took, numbers = [TAKERS[one[1]] for one in found], [int(one[2]) for one in found]
+
+        def number(name, least, most, otherwise, kind=float):
+            try:
+                x = kind(said.get(name, otherwise))
+            except ValueError:
+                x = None
+            if x is None or not least <= x <= most:
+                expected = f"a number from {least} to {most}"
+                raise argument_error(f"address, {name}", expected, repr(said.get(name)))
+            return x
+
+        step = number("step", 1, len(numbers) + 1, len(numbers) + 1, int) - 1
+        if "prompt" in said:
+            heat = number("temperature", 0, 1.5, 0), number("top-p", 0.1, 1, 1)
+            prompt = said["prompt"]
+            if not prompt.strip() or len(prompt) > LETTERS:
+                expected = f"a text of at most {LETTERS} characters"
+                raise argument_error("address, prompt", expected, repr(prompt[:20]))
+            tree, choices = _read(prompt, numbers, *heat)
+            # In which language the text is nobody said; the figure takes that of its reader.
+            language = language or get_language()
+            texts, text = [{"prompt": prompt, "language": language, "tree": tree}], 0
+        else:
+            text = number("text", 1, len(texts), 0, int) - 1
+            choices = [n - 1 for n in numbers]
+            _check_choices(texts[text]["tree"], choices)
+            step = min(step, len(choices))
+        figure = cls(texts, text=text, choices=choices, step=step, took=took, language=language)
+        figure.address = f"?{query}"
+        return figure
 
     def _fallback(self):
         words, told = TEXT[self.language], self.texts[self.text]
@@ -97,6 +181,36 @@ class Continuation(Widget):
     def __repr__(self):
         shown = [told["prompt"] for told in self.texts]
         return f"Continuation({shown!r}, language={self.language!r})"
+
+
+def _read(prompt, ids, temperature, top_p):
+    """Return the tree of what SmolLM2 could have written in the place of some ids, and the choices."""
+    import torch  # It takes a second, which stored texts need not wait.
+
+    from attn.decoding import next_token_probabilities
+    from attn_course import smollm2
+
+    model, tokenizer = smollm2.model()
+    start = tokenizer.encode_marked(prompt)
+    n_tokens, vocab_size = len(start) + len(ids), model.config.vocab_size
+    if not 0 < n_tokens <= MOST_READ:
+        raise argument_error("address", f"1 to {MOST_READ} tokens", n_tokens)
+    if max(ids, default=0) >= vocab_size:
+        raise argument_error("address, written", f"ids below {vocab_size}", max(ids))
+    with torch.no_grad():
+        logits = model(torch.tensor([[*start, *ids]]))[0][0, len(start) - 1 :]
+    # Greedily written, a text has the probabilities of the model itself.
+    heat = {"temperature": temperature, "top_p": top_p} if temperature else {}
+    shares = next_token_probabilities(logits, **heat)
+    tree, choices = None, []
+    for p, taken in reversed(list(zip(shares, [*ids, None], strict=True))):
+        best = [i for i in p.topk(BEST).indices.tolist() if p[i] > 0]
+        if taken is not None and taken not in best:
+            best.append(taken)
+        pairs = [[tokenizer.decode([i]), float(p[i])] for i in best]
+        tree = {"best": pairs, "next": [tree if i == taken else None for i in best]}
+        choices = [best.index(taken), *choices] if taken is not None else []
+    return tree, choices
 
 
 def _shown(token):

@@ -33,8 +33,8 @@ export const MODEL_STRINGS = {
 let isOffered = false; // One figure of a page has the model: a second would take the memory again.
 
 /**
- * The model beside this page, { node, ask, stop, leave }; null in JupyterLab, and if another figure has it.
- * `node` offers it; `ready` is called once it is there, and `gone` when it is not any more.
+ * The model beside this page, { node, isNear, ask, stop, leave }; null in JupyterLab, and if another figure has it.
+ * `node` offers it, or says why it cannot be had and is not near; `ready` is called once it is there, and `gone` when it is not any more.
  *
  * `ask(kind, request, hear)` sends it a request: `hear` gets what llama_worker.js tells.
  */
@@ -53,7 +53,7 @@ export function pageModel(language, { ready, gone }) {
   if (!said || location.protocol === "file:") {
     put(note, said ? t.file : t.none);
     node.append(note);
-    return { node, ask() {}, stop() {}, leave };
+    return { node, isNear: false, ask() {}, stop() {}, leave };
   }
   const { base, manifest } = JSON.parse(said);
   const size = manifest.bytes / 1e6;
@@ -111,7 +111,7 @@ export function pageModel(language, { ready, gone }) {
   offer(t.load);
   areKept(new URL(base, document.baseURI).href, manifest.parts).then((kept) => { if (kept && !worker) offer(t.kept); });
   return {
-    node, leave,
+    node, leave, isNear: true,
     ask(kind, request, hear) { listener = hear; worker?.postMessage({ kind, turn: ++turn, ...request }); },
     stop() { listener = () => {}; worker?.postMessage({ kind: "stop" }); },
   };

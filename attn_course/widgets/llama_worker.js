@@ -1,6 +1,7 @@
 // Runs the language model in a worker of the page, so that the page stays alive. It gets
 //   { kind: "load", base, manifest }     fetch the parts, as book/_ext/attn_model.py packs them
-//   { kind: "write", turn, prompt, ids, most, temperature, topP }
+//   { kind: "write", turn, prompt, ids, from, most, temperature, topP }   go on after some ids; of these too, from
+//        number `from` on, tell what could have stood in their place
 //   { kind: "look", turn, text, off, patch, words }   read a text without the heads `off`, each [layer, head], and
 //        with one vector of another text, `patch`, { text, layer, position }; of some words tell the probability
 //   { kind: "lens", turn, text, off, patch, layers, position, ids }   what the vector of that position would
@@ -42,13 +43,13 @@ export function languageModel(tell, pause, random = Math.random) {
   let [model, tokenizer, cache] = [null, null, null];
   let task = 0;
 
-  /** Read what the cache does not know of some ids, and return the logits after the last; null if stopped. */
-  async function logitsAfter(ids, isCurrent, say) {
+  /** Read what the cache does not know of some ids, and return the logits after each of the last few; null if stopped. */
+  async function logitsAfter(ids, few, isCurrent, say) {
     let known = 0;
-    while (known < ids.length - 1 && cache.ids[known] === ids[known]) known += 1;
+    while (known < ids.length - few && cache.ids[known] === ids[known]) known += 1;
     cache.truncate(known);
     const hear = ids.length - known > SLOW ? (share) => say({ kind: "reading", share }) : null;
-    return (await finished(model.read(ids.slice(known), { cache }), isCurrent, hear))?.logits[0];
+    return (await finished(model.read(ids.slice(known), { cache, all: few > 1 }), isCurrent, hear))?.logits.slice(-few);
   }
 
   /** Run a pass to its end; with `hear`, let other messages in after each layer. Null if it was stopped. */
@@ -146,7 +147,7 @@ export function languageModel(tell, pause, random = Math.random) {
     return say({ kind: "done" });
   }
 
-  async function write({ prompt, ids: written, most, temperature, topP }, say) {
+  async function write({ prompt, ids: written, from = written.length, most, temperature, topP }, say) {
     const mine = ++task;
     const isCurrent = () => mine === task;
     const start = tokenizer.encode(prompt, { marked: true });
@@ -154,21 +155,25 @@ export function languageModel(tell, pause, random = Math.random) {
     if (!start.length) throw wrong("prompt", "at least one token", "none");
     const full = () => say({ kind: "full", tokens: ids.length, most: MOST_READ });
     if (ids.length > MOST_READ) return full();
-    for (let n = 0; n <= most; n++) {
-      const logits = await logitsAfter(ids, isCurrent, say);
-      if (!logits) return null;
+    const given = written.slice(from);
+    let known = await logitsAfter(ids, 1 + given.length, isCurrent, say);
+    for (let n = -given.length; n <= most; n++) {
+      if (known?.length === 0) known = await logitsAfter(ids, 1, isCurrent, say);
+      if (!known) return null;
+      const logits = known.shift();
       const probabilities = nextTokenProbabilities(logits, { temperature: temperature || 1, topP: temperature ? topP : 1 });
       const best = bestOf(probabilities, BEST);
+      const isGiven = n < 0;
       let taken = null;
-      if (n < most && ids.length < MOST_READ) {
-        const id = temperature ? drawn(probabilities, random) : greedyChoice(logits);
+      if (isGiven || (n < most && ids.length < MOST_READ)) {
+        const id = isGiven ? given.at(n) : temperature ? drawn(probabilities, random) : greedyChoice(logits);
         taken = best.findIndex(([other]) => other === id);
         if (taken < 0) taken = best.push([id, probabilities[id]]) - 1;
-        ids.push(id);
+        if (!isGiven) ids.push(id);
       }
       const shown = best.map(([id, p]) => ({ id, text: tokenizer.show(id), p, isEnd: tokenizer.endIds.includes(id) }));
-      say({ kind: "step", best: shown, taken, nPrompt: start.length, bytes: cache.bytes });
-      if (taken === null || shown[taken].isEnd) break;
+      say({ kind: "step", best: shown, taken, isGiven, nPrompt: start.length, bytes: cache.bytes });
+      if (!isGiven && (taken === null || shown[taken].isEnd)) break;
     }
     return ids.length < MOST_READ ? say({ kind: "done" }) : full();
   }

@@ -11,7 +11,7 @@ chapter = each_edition("12_language_model.html", reduced_motion="reduce")
 
 @pytest.fixture
 def page(chapter):
-    chapter.reload()
+    chapter.goto(chapter.url.split("?")[0])  # the address holds what the test before has done
     chapter.locator("[data-attn=continuation]").first.wait_for()
     return chapter
 
@@ -164,9 +164,39 @@ def test_the_model_in_the_page_writes_what_python_stored(needed, browser, server
         found = part(page, "option").evaluate_all(PROBABILITIES)
         assert min(found) > 0 and sum(found) <= 1 + 1e-6
     assert page.evaluate("async () => (await (await caches.open('attn-model')).keys()).length") > 3
-    page.reload()
+
+    # The address says it all: what was drawn, where the reader took another token, and how probable all was.
+    part(page, "token").nth(2).click()
+    part(page, "own-temperature").fill("0.7")
+    page.wait_for_function("() => location.search.includes('temperature=0.7')")
+    part(page, "option").nth(2).click()
+    part(page, "token").nth(5).wait_for()
+    part(page, "play").click()
+    part(page, "token").nth(1).click()
+
+    def state(page):
+        found = part(page, "option").evaluate_all(PROBABILITIES)
+        return written(page), part(page, "summary").inner_text(), pytest.approx(found, abs=1e-6)
+
+    sent, wanted = page.url, state(page)
+    assert "top-p=0.1" in sent and sent.split("written=")[1].count("-r") == 1
+    page.goto(sent)
+    assert part(page, "address").inner_text().startswith("The address of this page holds a text.")
     page.get_by_role("button", name="Open the model, already kept").click()
     part(page, "own").wait_for(state="visible")
+    part(page, "token").nth(5).wait_for()
+    assert state(page) == wanted and page.url == sent and part(page, "address").is_hidden()
+    for i, who in ((1, "The model drew "), (2, "You took "), (3, "The model drew ")):
+        part(page, "token").nth(i).click()
+        assert part(page, "summary").inner_text().startswith(who)
+    # What the model cannot read is told, and the example stands.
+    page.goto(f"{server}/en/12_language_model.html?prompt=The&written=99999")
+    page.get_by_role("button", name="Open the model, already kept").click()
+    strange = "The address asks for something that this figure does not have: this is the example."
+    page.wait_for_function(
+        "(s) => document.querySelector('[data-attn=address]').innerText === s", arg=strange
+    )
+    assert part(page, "begun").inner_text().strip() == told["prompt"]
     part(page, "own-prompt").fill("The")
     part(page, "begin").click()
     part(page, "token").nth(2).wait_for()
@@ -176,6 +206,35 @@ def test_the_model_in_the_page_writes_what_python_stored(needed, browser, server
     assert part(page, "prompt").count() == len(texts(page))
     assert part(page, "begun").inner_text().strip() == told["prompt"]
     context.close()
+
+
+def test_an_address_shows_what_was_written_of_a_stored_text(page, server):
+    """And one that asks for something else gets a sentence and the example."""
+    example = written(page), part(page, "begun").inner_text()
+    part(page, "prompt").nth(1).check()
+    part(page, "token").nth(1).click()
+    part(page, "option").nth(2).click()
+    part(page, "token").nth(1).click()
+    sent, wanted = page.url, written(page)
+    assert "?text=2&written=1-r3-" in sent and sent.endswith("&step=2")
+    said = part(page, "summary").inner_text()
+    page.goto(sent)
+    part(page, "begun").filter(has_text=texts(page)[1]["prompt"].strip()).wait_for()
+    assert written(page) == wanted and part(page, "summary").inner_text() == said
+    assert part(page, "prompt").nth(1).is_checked()
+    assert part(page, "token").nth(1).get_attribute("aria-checked") == "true"
+    chapter = sent.split("?")[0]
+    for strange in (
+        "?text=9",
+        "?text=1&written=1-1-8",
+        "?prompt=a&temperature=9",
+        "?text=1&step=x",
+    ):
+        page.goto(chapter + strange)
+        part(page, "address").wait_for()
+        assert part(page, "address").inner_text().count(".") == 1
+        assert (written(page), part(page, "begun").inner_text()) == example
+    page.goto(chapter)
 
 
 WITHOUT = {
