@@ -164,12 +164,31 @@ def test_python_and_the_page_write_and_read_the_same_addresses(node):
     [
         ("?a=b", "address: expected one with ?sentence=, got '?a=b'"),
         ("?sentence=a&off=2", "address, off: expected pairs such as 2.4, got '2'"),
+        ("?sentence=a&beside=no", "address, beside: expected yes, got 'no'"),
         ("?sentence=a&view=x", "address, view: expected heads or carry or lens or dares, got 'x'"),
     ],
 )
 def test_an_address_that_says_something_else_is_refused(address, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         HeadExplorer.from_address(address)
+
+
+def test_two_sentences_need_not_be_equally_long(node):
+    """Python and the page find the weights of both in what is stored of them."""
+    rng = np.random.default_rng(0)
+    versions = [np.tril(rng.integers(1, 256, (2, 3, n, n))) for n in (2, 4, 4)]
+    weights = [v[..., *np.tril_indices(v.shape[-1])].astype(np.uint8).tobytes() for v in versions]
+    about = {"tokens": [["a", "b"], list("abcd")], "shape": [2, 3], "from": [0, 0, 0]}
+    script = """import { unpack } from "./head_explorer.mjs";
+    const found = unpack({ ...input, weights: Uint8Array.from(input.weights) });
+    console.log(JSON.stringify([found.isEven, [0, 1, 2].map((version) =>
+      [0, 1].map((layer) => [0, 1, 2].map((head) => found.at(version, layer, head))))]));"""
+    is_even, found = node(script, about | {"weights": list(b"".join(weights))})
+    assert not is_even
+    for version, expected in enumerate(versions):
+        np.testing.assert_allclose(found[version], expected / 255)
+        got = triangle(about | {"weights": b"".join(weights)}, version)
+        np.testing.assert_allclose(got, expected / 255)
 
 
 @pytest.mark.slow
@@ -233,9 +252,20 @@ def test_a_figure_of_the_page_is_made_in_a_cell_and_goes_back(needed, node):
         "Switched off: 2.4, 2.5. They hand over zeros. Of layer 24 head 5 alone is left: the "
         "others hand over zeros. On entering layer 10"
     )
+    uneven = HeadExplorer.of("The sky", "The sky is", language="en").trained["own"]
+    assert uneven["changed"] == []
+    with torch.no_grad():
+        weights = torch.cat(
+            model(torch.tensor([tokenizer.encode("The sky is")]), need_weights=True)[1]
+        )
+    np.testing.assert_allclose(triangle(uneven, 1), weights, atol=0.51 / 255)
     for arguments, message in (
         ({"text": ""}, "text: expected at least one token, got none"),
-        ({"text": "a", "other": "a b c"}, "other: expected another text of 1 tokens, got 'a b c'"),
+        ({"text": "a", "other": "a"}, "other: expected another text, got 'a'"),
+        (
+            {"text": "a", "other": "a b c", "patch": (1, 1)},
+            "patch: expected another text of 1 tokens to carry the vector to, got 3 tokens",
+        ),
         ({"text": "a", "off": [(31, 1)]}, "off: expected a whole number from 1 to 30, got 31"),
         ({"text": "a", "keep": [(1, 10)]}, "keep: expected a whole number from 1 to 9, got 10"),
         ({"text": "a", "patch": (1, 1)}, "patch: expected another text to carry the vector to"),

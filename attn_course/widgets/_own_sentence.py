@@ -68,6 +68,8 @@ def state_in(address):
 
     if (view := said.get("view", VIEWS[0])) not in VIEWS:
         raise argument_error("address, view", " or ".join(VIEWS), repr(view))
+    if (beside := said.get("beside", "yes")) != "yes":
+        raise argument_error("address, beside", "yes", repr(beside))
     return {
         "text": said["sentence"],
         "other": said.get("other", ""),
@@ -106,8 +108,9 @@ def read(model, tokenizer, text, other="", off=(), patch=None, keep=()):
     ids = [tokenizer.encode_marked(each) for each in (text, other) if each]
     if not text or not ids[0]:
         raise argument_error("text", "at least one token", "none")
-    if len(ids) == 2 and (len(ids[0]) != len(ids[1]) or ids[0] == ids[1]):
-        raise argument_error("other", f"another text of {len(ids[0])} tokens", repr(other))
+    is_even = len({len(each) for each in ids}) == 1
+    if len(ids) == 2 and ids[0] == ids[1]:
+        raise argument_error("other", "another text", repr(other))
     n_layers, n_heads = model.config.n_layers, model.config.n_heads
     off, keep = (
         [
@@ -122,6 +125,9 @@ def read(model, tokenizer, text, other="", off=(), patch=None, keep=()):
         patch = _pair("patch", patch, n_layers + 1, len(ids[0]))
         if len(ids) == 1:
             raise argument_error("patch", "another text to carry the vector to", "none")
+        if not is_even:
+            expected = f"another text of {len(ids[0])} tokens to carry the vector to"
+            raise argument_error("patch", expected, f"{len(ids[1])} tokens")
 
     def silent(head):
         def change(heads):
@@ -155,18 +161,20 @@ def read(model, tokenizer, text, other="", off=(), patch=None, keep=()):
         for _, p in readings:
             if len(columns) < COLUMNS:
                 columns[int(p.topk(3).indices[rank])] = None
-    rows, places = torch.tril_indices(len(ids[0]), len(ids[0]))
     return {
         "tokens": [[tokenizer.decode([i]) for i in each] for each in (ids[0], ids[-1])],
-        "changed": [
-            i for i, (one, two) in enumerate(zip(ids[0], ids[-1], strict=True)) if one != two
-        ],
+        # Of sentences that are not equally long no token has a partner.
+        "changed": [i for i, one in enumerate(ids[0]) if is_even and one != ids[-1][i]],
         "shape": [n_layers, n_heads],
         "from": [0] * len(readings),
         "next": [tokenizer.decode([i]) for i in columns],
         "probabilities": [[round(float(p[i]), 4) for i in columns] for _, p in readings],
         "weights": b"".join(
-            (weights[..., rows, places] * STEPS).round().to(torch.uint8).numpy().tobytes()
+            (weights[..., *torch.tril_indices(*weights.shape[-2:])] * STEPS)
+            .round()
+            .to(torch.uint8)
+            .numpy()
+            .tobytes()
             for weights, _ in readings
         ),
         "hand": {

@@ -17,6 +17,7 @@ export const STRINGS = {
     find: "Medir", none: "nada", first: "cuánto mira al primer token", before: "cuánto mira al token anterior",
     induction: "cuánto mira a lo que siguió (inducción)", differs: "cuánto mira a otra cosa que antes",
     found: "Las seis mayores:", scored: "{name}: {share}", nothing: "En esta oración no se repite ningún token.",
+    uneven: "Las dos oraciones no tienen tantos tokens la una como la otra.",
     unchanged: "Elige una oración cambiada o con parche para ver qué cambia.",
     heads: "Las 270 cabezas", name: "Capa {layer}, cabeza {head}", layerShort: "capa", headShort: "cabeza",
     axes: "Capas 1 a 30 hacia abajo, de izquierda a derecha; cabezas 1 a 9 a lo ancho. Toca una.",
@@ -53,6 +54,7 @@ export const STRINGS = {
     find: "Measure", none: "nothing", first: "how much it looks at the first token", before: "how much it looks at the token before",
     induction: "how much it looks at what followed (induction)", differs: "how much it looks elsewhere than it did",
     found: "The six largest:", scored: "{name}: {share}", nothing: "No token is repeated in this sentence.",
+    uneven: "The two sentences do not have equally many tokens.",
     unchanged: "Choose a changed or a patched sentence to see what changes.",
     heads: "The 270 heads", name: "Layer {layer}, head {head}", layerShort: "layer", headShort: "head",
     axes: "Layers 1 to 30 downwards, from left to right; heads 1 to 9 across. Touch one.",
@@ -88,18 +90,19 @@ const MOST = 6; // So many heads are listed by a measure.
 /** Unpack the stored data of a sentence. `at(version, layer, head)` returns the weights, row by row. */
 export function unpack(stored) {
   const { tokens, shape: [nLayers, nHeads], from, weights } = stored;
-  const n = tokens[0].length;
-  const triangle = (n * (n + 1)) / 2;
+  const nOf = (version) => tokens[version ? 1 : 0].length;
+  const triangle = (version) => (nOf(version) * (nOf(version) + 1)) / 2;
   const starts = [0];
-  for (const first of from) starts.push(starts.at(-1) + (nLayers - first) * nHeads * triangle);
+  from.forEach((first, version) => starts.push(starts.at(-1) + (nLayers - first) * nHeads * triangle(version)));
   if (weights.length !== starts.at(-1)) throw new Error(`weights: expected ${starts.at(-1)} bytes, got ${weights.length}`);
   const at = (version, layer, head) => {
     const kind = layer < from[version] ? 1 : version; // Layers before the patch have the weights of the changed sentence.
-    let place = starts[kind] + ((layer - from[kind]) * nHeads + head) * triangle;
+    const n = nOf(version);
+    let place = starts[kind] + ((layer - from[kind]) * nHeads + head) * triangle(version);
     return Array.from({ length: n }, (_, i) =>
       Array.from({ length: n }, (_, j) => (j > i ? 0 : weights[place++] / STEPS)));
   };
-  return { ...stored, n, nLayers, nHeads, at };
+  return { ...stored, nOf, isEven: nOf(0) === nOf(1), nLayers, nHeads, at };
 }
 
 const average = (list) => list.reduce((total, x) => total + x, 0) / list.length;
@@ -137,7 +140,9 @@ function render({ model, el }) {
   const names = () => ({ old: joined(0), new: joined(1), layer: data.from[at.version] + 1 });
   const nameOf = (layer, head) => fill(t.name, { layer: layer + 1, head: head + 1 });
   const weightsOf = (layer, head, version = at.version) => (data ? data.at(version, layer, head) : shownFirst);
-  const onlyChange = (version = at.version) => change.checked && version > 0;
+  const onlyChange = (version = at.version) => change.checked && version > 0 && data.isEven;
+  /** The versions that stand beside each other, or the only one. */
+  const shownVersions = () => [at.version, ...(beside.checked && data?.from.length > 1 ? [at.version ? 0 : 1] : [])].sort();
   /** Return a head's weights, or their difference from the weights in the original sentence. */
   function shownOf(layer, head, version = at.version) {
     const weights = weightsOf(layer, head, version);
@@ -168,11 +173,11 @@ function render({ model, el }) {
   }
 
   function take(name, given, version = 0) {
-    const longer = given.n !== data?.n;
+    const isOther = given.nOf(version) !== data?.nOf(at.version);
     data = given;
     at.name = name;
     at.version = version;
-    if (longer) at.row = data.n - 1;
+    if (isOther) at.row = data.nOf(version) - 1;
     if (!isOwn()) views.choose("heads");
     views.node.hidden = !isOwn();
     buildVersions();
@@ -185,6 +190,7 @@ function render({ model, el }) {
     nLayers: 30, nHeads: 9, search: model.get("address"), inductionOf,
     view: (name) => views.choose(name),
     head: (layer, head) => Object.assign(at, { layer, head }),
+    beside: (isOn) => { beside.checked = isOn; },
     show(given) {
       mine = unpack(given);
       pick.append(ownOption);
@@ -200,9 +206,9 @@ function render({ model, el }) {
   /** Show the last version: that of the reader's hand, if there is one. */
   function showOwn() { take(OWN, mine, mine.labels.length - 1); }
 
+  const label = (i) => data.labels?.[i] ?? fill(i === 0 ? t.clean : i === 1 ? t.exchanged : t.patched, { ...names(), layer: data.from[i] + 1 });
   function buildVersions() {
     const group = uid();
-    const label = (i) => data.labels?.[i] ?? fill(i === 0 ? t.clean : i === 1 ? t.exchanged : t.patched, { ...names(), layer: data.from[i] + 1 });
     const caption = h("caption", { class: "attn-w-label" }, t.version);
     const lines = data.probabilities.map((row, i) => h("tr", {},
       h("th", { scope: "row" }, h("label", { class: "attn-w-choice" }, h("input", {
@@ -221,42 +227,53 @@ function render({ model, el }) {
   const control = (name, act) => h("input", { type: "checkbox", role: "switch", "data-attn": name, onchange: act });
   const sink = control("sink", () => draw());
   const change = control("change", () => draw());
-  const beside = control("beside", () => enlarge());
+  const beside = control("beside", () => {
+    own?.placed(beside.checked);
+    draw();
+  });
   const [nLayers, nHeads] = [30, 9];
   const placeOf = (i) => [Math.floor(i / nHeads), i % nHeads];
-  const tiles = Array.from({ length: nLayers * nHeads }, (_, i) => {
-    const [layer, head] = placeOf(i);
-    const place = `--x:${head / (nHeads - 1)};--y:${layer / (nLayers - 1)}`;
-    return h("button", {
-      type: "button", class: "attn-all-tile", style: place, "data-attn": "head", "data-layer": layer, "data-head": head, onclick: () => select(layer, head),
-    }, h("i", {}), h("i", {}));
-  });
-  const focusTile = roving(tiles, (i) => select(...placeOf(i)), () => nHeads);
-  const block = (first) => h("div", { class: "attn-all-block" },
-    Array.from({ length: nHeads + 1 }, (_, head) => h("span", { class: "attn-w-label", "aria-hidden": "true" }, head || "")),
-    Array.from({ length: BLOCK }, (_, k) => [
-      h("span", { class: "attn-w-label", "aria-hidden": "true" }, first + k + 1), tiles.slice((first + k) * nHeads, (first + k + 1) * nHeads)]));
-  const grid = h("div", { class: "attn-all-grid", role: "group", "aria-label": t.heads },
-    Array.from({ length: nLayers / BLOCK }, (_, i) => block(i * BLOCK)));
+  /** The small maps of all heads in one version: { node, name, grid, tiles, focusTile }. `hook` is the name of a map for tests. */
+  function atlas(hook) {
+    const tiles = Array.from({ length: nLayers * nHeads }, (_, i) => {
+      const [layer, head] = placeOf(i);
+      const place = `--x:${head / (nHeads - 1)};--y:${layer / (nLayers - 1)}`;
+      return h("button", {
+        type: "button", class: "attn-all-tile", style: place, "data-attn": hook, "data-layer": layer, "data-head": head, onclick: () => select(layer, head),
+      }, h("i", {}), h("i", {}));
+    });
+    const block = (first) => h("div", { class: "attn-all-block" },
+      Array.from({ length: nHeads + 1 }, (_, head) => h("span", { class: "attn-w-label", "aria-hidden": "true" }, head || "")),
+      Array.from({ length: BLOCK }, (_, k) => [
+        h("span", { class: "attn-w-label", "aria-hidden": "true" }, first + k + 1), tiles.slice((first + k) * nHeads, (first + k + 1) * nHeads)]));
+    const grid = h("div", { class: "attn-all-grid", role: "group", "aria-label": t.heads },
+      Array.from({ length: nLayers / BLOCK }, (_, i) => block(i * BLOCK)));
+    const name = h("p", { class: "attn-w-label", hidden: true, "data-attn": `${hook}-version` });
+    return { node: h("div", {}, name, grid), name, grid, tiles, focusTile: roving(tiles, (i) => select(...placeOf(i)), () => nHeads) };
+  }
+  const atlases = [atlas("head"), atlas("head-beside")];
+  const [{ tiles }] = atlases;
+  atlases[1].node.hidden = true;
+  const shelf = h("div", { class: "attn-all-shelf" }, atlases.map(({ node }) => node));
 
   /** Draw all heads into one image whose opacity is the weight: the tiles show it as a mask, in a colour of the page. */
-  function sheets() {
-    const { n } = data;
+  function sheets(grid, version) {
+    const n = data.nOf(version);
     const canvas = ["more", "less"].map(() => Object.assign(document.createElement("canvas"), { width: nHeads * n * DOT, height: nLayers * n * DOT }));
     const pens = canvas.map((one) => one.getContext("2d"));
     const from = sink.checked ? 1 : 0;
-    const all = tiles.map((_, i) => shownOf(...placeOf(i)).map((row) => row.fill(0, 0, from)));
+    const all = tiles.map((_, i) => shownOf(...placeOf(i), version).map((row) => row.fill(0, 0, from)));
     const tops = all.map((weights) => Math.max(0.1, ...weights.flat().map(Math.abs)));
     const most = Math.max(...tops); // Changes are small, so the largest change of all heads is the darkest, and square roots are drawn.
     all.forEach((weights, head) => weights.forEach((row, i) => row.forEach((w, j) => {
       if (Math.abs(w) < 0.01) return;
-      const share = onlyChange() ? Math.sqrt(Math.abs(w) / most) : Math.abs(w) / (from ? tops[head] : 1);
+      const share = onlyChange(version) ? Math.sqrt(Math.abs(w) / most) : Math.abs(w) / (from ? tops[head] : 1);
       const pen = pens[w < 0 ? 1 : 0];
       pen.fillStyle = `rgb(0 0 0 / ${share.toFixed(3)})`;
       pen.fillRect(((head % nHeads) * n + j) * DOT, (Math.floor(head / nHeads) * n + i) * DOT, DOT, DOT);
     })));
-    ["more", "less"].forEach((name, i) => grid.style.setProperty(`--${name}`, i && !onlyChange() ? "none" : `url(${canvas[i].toDataURL()})`));
-    grid.toggleAttribute("data-less", onlyChange());
+    ["more", "less"].forEach((name, i) => grid.style.setProperty(`--${name}`, i && !onlyChange(version) ? "none" : `url(${canvas[i].toDataURL()})`));
+    grid.toggleAttribute("data-less", onlyChange(version));
   }
 
   // One head, enlarged ------------------------------------------------------------------------
@@ -305,8 +322,9 @@ function render({ model, el }) {
     const tokens = tokensOf(version);
     const weights = shownOf(at.layer, at.head, version);
     const lang = languageOf();
+    const current = Math.min(at.row, tokens.length - 1);
     const buttons = tokens.map((token, i) => h("button", { type: "button", "aria-pressed": String(i === at.row), lang, class: "attn-w-query", "data-attn": "row", onclick: () => choose(i) }, visible(token)));
-    roving(buttons, choose)(at.row);
+    roving(buttons, choose)(current);
     const cell = (w, i, j) => {
       const colour = w < 0 ? `color-mix(in srgb, var(--attn-key) ${(-55 * w).toFixed(1)}%, transparent)` : `rgb(var(--attn-heat) / ${w.toFixed(3)})`;
       const grey = sink.checked && j === 0;
@@ -326,8 +344,7 @@ function render({ model, el }) {
   }
   function enlarge() {
     put(title, nameOf(at.layer, at.head));
-    const others = beside.checked && data?.from.length > 1 ? [at.version ? 0 : 1] : [];
-    matrices.replaceChildren(...[at.version, ...others].sort().map(matrix));
+    matrices.replaceChildren(...shownVersions().map(matrix));
     put(said, summary());
     put(legend, onlyChange() ? t.changes : t.rows);
     toggle.hidden = keep.hidden = !isOwn();
@@ -338,7 +355,7 @@ function render({ model, el }) {
   const found = h("p", { class: "attn-all-found", "data-attn": "found" });
   const measure = h("select", { id: uid(), class: "attn-live-input", "data-attn": "measure", onchange: () => { score(); live.say(found.textContent); } },
     h("option", { value: "" }, t.none), Object.keys(MEASURES).map((name) => h("option", { value: name }, t[name])));
-  const measured = (name, version = at.version) => tiles.map((_, i) => MEASURES[name](weightsOf(...placeOf(i), version), tokensOf(version), weightsOf(...placeOf(i), 0)));
+  const measured = (name, version) => tiles.map((_, i) => MEASURES[name](weightsOf(...placeOf(i), version), tokensOf(version), weightsOf(...placeOf(i), 0)));
   /** The induction score of every head in what was read of the reader's sentence as it is. */
   function inductionOf(given) {
     const read = unpack(given);
@@ -346,15 +363,20 @@ function render({ model, el }) {
   }
   function score() {
     const name = measure.value;
-    const shares = name && data ? measured(name) : [];
+    const isUneven = name === "differs" && data && !data.isEven;
+    const sharesOf = (version) => (name && data && !isUneven ? measured(name, version) : []);
+    const shares = sharesOf(at.version);
     const best = [...shares.keys()].filter((i) => shares[i] > 0).sort((i, j) => shares[j] - shares[i]).slice(0, MOST);
-    tiles.forEach((tile, i) => {
-      const [layer, head] = placeOf(i);
-      tile.setAttribute("aria-label", shares[i] == null ? nameOf(layer, head) : fill(t.scored, { name: nameOf(layer, head), share: format(shares[i]) }));
-      tile.style.setProperty("--share", shares[i] ?? 0);
+    shownVersions().forEach((version, k) => {
+      const its = version === at.version ? shares : sharesOf(version);
+      atlases[k].tiles.forEach((tile, i) => {
+        const name = nameOf(...placeOf(i));
+        tile.setAttribute("aria-label", its[i] == null ? name : fill(t.scored, { name, share: format(its[i]) }));
+        tile.style.setProperty("--share", its[i] ?? 0);
+      });
+      atlases[k].grid.toggleAttribute("data-scored", its.some((share) => share > 0));
     });
-    grid.toggleAttribute("data-scored", best.length > 0);
-    if (!best.length) return put(found, !name ? t.axes : name === "differs" ? t.unchanged : t.nothing);
+    if (!best.length) return put(found, isUneven ? t.uneven : !name ? t.axes : name === "differs" ? t.unchanged : t.nothing);
     found.replaceChildren(t.found, ...best.map((i) => h("button", {
       type: "button", class: "attn-all-best", "data-attn": "best", onclick: () => select(...placeOf(i)),
     }, `${placeOf(i).map((n) => n + 1).join("·")} `, h("small", {}, formatBrief(shares[i])))));
@@ -362,11 +384,16 @@ function render({ model, el }) {
   }
 
   function mark() {
-    tiles.forEach((tile, i) => {
-      tile.setAttribute("aria-pressed", String(i === at.layer * nHeads + at.head));
-      tile.toggleAttribute("data-off", Boolean(isOwn() && own.isOff(...placeOf(i))));
+    const shown = shownVersions();
+    atlases.forEach((one, k) => {
+      // Of two versions the heads are off in that of the reader's hand alone, which is the last.
+      const isHand = isOwn() && (shown.length === 1 || shown[k] === data.from.length - 1);
+      one.tiles.forEach((tile, i) => {
+        tile.setAttribute("aria-pressed", String(i === at.layer * nHeads + at.head));
+        tile.toggleAttribute("data-off", Boolean(isHand && own.isOff(...placeOf(i))));
+      });
+      one.focusTile(at.layer * nHeads + at.head);
     });
-    focusTile(at.layer * nHeads + at.head);
     enlarge();
   }
   function draw() {
@@ -374,13 +401,23 @@ function render({ model, el }) {
     const tokens = tokensNow();
     text.lang = languageOf();
     text.replaceChildren(...tokens.map((token, i) => (at.version && changed.has(i) ? [token.startsWith(" ") ? " " : "", h("mark", { "data-attn": "changed" }, token.trim())] : token)).flat());
-    change.disabled = !at.version;
+    change.disabled = !at.version || !data.isEven;
+    at.row = Math.min(at.row, tokens.length - 1);
     beside.disabled = !(data?.from.length > 1);
     note.removeAttribute("data-bad");
     if (data) {
-      const tail = at.version > 1 && changed.has(data.n - 1) ? ` ${t.isTail}` : "";
+      const tail = at.version > 1 && changed.has(data.nOf(1) - 1) ? ` ${t.isTail}` : "";
       put(note, data.notes?.[at.version] ?? fill([t.asItIs, t.isExchanged][at.version] ?? t.isPatched, names()) + tail);
-      sheets();
+      const shown = shownVersions();
+      shelf.toggleAttribute("data-two", shown.length > 1);
+      atlases.forEach(({ node, name, grid }, k) => {
+        node.hidden = k >= shown.length;
+        if (node.hidden) return;
+        sheets(grid, shown[k]);
+        name.hidden = shown.length === 1;
+        put(name, label(shown[k]));
+        grid.setAttribute("aria-label", shown.length > 1 ? `${t.heads}: ${label(shown[k])}` : t.heads);
+      });
     }
     score();
     mark();
@@ -388,7 +425,7 @@ function render({ model, el }) {
   }
 
   const maps = h("div", { class: "attn-all-maps" },
-    h("div", { class: "attn-all-measure" }, h("label", { for: measure.id, class: "attn-w-label" }, t.find), measure, found), grid, switches);
+    h("div", { class: "attn-all-measure" }, h("label", { for: measure.id, class: "attn-w-label" }, t.find), measure, found), shelf, switches);
   /** Judge the stored patch that is chosen, or what the reader carried over. */
   function judge() {
     if (isOwn()) return own.boundary();

@@ -113,12 +113,12 @@ class HeadExplorer(Widget):
         text : str
             A sentence, left unfinished.
         other : str, optional
-            The same with something changed, of as many tokens.
+            Another, or the same with something changed.
         off : sequence of pairs of int, optional
             The heads that hand over zeros: layer and head of each, both from 1.
         patch : pair of int, optional
-            A layer and the position of a token, both from 1: on entering that layer, `other`
-            takes the vector that `text` has there. The layer after the last is the output.
+            A layer and the position of a token, both from 1: on entering that layer, `other`,
+            which has as many tokens, takes the vector that `text` has there. The layer after the last is the output.
         keep : sequence of pairs of int, optional
             The heads that are alone on in their layer: the other heads of it hand over zeros.
         layer, head : int
@@ -194,8 +194,12 @@ def triangle(about, version=0):
         From the layer on at which it is patched: ``about["from"][version]``.
     """
     n_layers, n_heads = about["shape"]
-    n = len(about["tokens"][0])
-    sizes = [(n_layers - first) * n_heads * n * (n + 1) // 2 for first in about["from"]]
+    lengths = [len(about["tokens"][min(each, 1)]) for each in range(len(about["from"]))]
+    sizes = [
+        (n_layers - first) * n_heads * n * (n + 1) // 2
+        for first, n in zip(about["from"], lengths, strict=True)
+    ]
+    n = lengths[version]
     begin = sum(sizes[:version])
     found = np.frombuffer(about["weights"], np.uint8)[begin : begin + sizes[version]]
     weights = np.zeros((n_layers - about["from"][version], n_heads, n, n))

@@ -6,10 +6,10 @@ import { fill, format, h, put, rich, roving, scroller, uid, visible } from "./sh
 
 export const OWN_STRINGS = {
   es: {
-    sentence: "Oración, que queda sin terminar", other: "La misma con algo cambiado (si quieres)", read: "Leer",
+    sentence: "Oración, que queda sin terminar", other: "Otra, o la misma con algo cambiado (si quieres)", read: "Leer",
     reading: "El modelo lee…", failed: "El modelo se detuvo: {why}", full: "La oración tiene {tokens} tokens, y aquí caben {most}.",
     empty: "Escribe antes una oración, aunque sea una palabra.", arrived: "La dirección de esta página trae una oración: aparecerá cuando llegue el modelo.", strange: "La dirección pide algo que aquí no hay, y se deja de lado.",
-    unlike: "Las dos oraciones tienen {one} y {two} tokens. Para llevar un vector de una a la otra hacen falta tantos en una como en la otra: prueba con otra palabra.",
+    unlike: "Las dos oraciones tienen {one} y {two} tokens. Sus cabezas están una junto a otra; para llevar un vector harían falta tantos en una como en la otra.",
     same: "Las dos oraciones son iguales.", asItIs: "Tu oración", changed: "La cambiada", hand: "Con tu mano",
     isOwn: "Tu oración, tal cual.", isChanged: "La oración cambiada, tal cual.",
     isOff: "Apagadas: {heads}. Entregan ceros.", isKept: "De la capa {layer} queda solo la cabeza {head}: las demás entregan ceros.", isPatched: "Al entrar en la capa {layer}, el vector de «{token}» es el de la otra oración.", isPatchedLast: "Tras la última capa, el vector de «{token}» es el de la otra oración.",
@@ -23,10 +23,10 @@ export const OWN_STRINGS = {
     lensOf: "palabra", says: "predice", rank: "puesto de {token}",
   },
   en: {
-    sentence: "A sentence, left unfinished", other: "The same with something changed (if you like)", read: "Read",
+    sentence: "A sentence, left unfinished", other: "Another, or the same with something changed (if you like)", read: "Read",
     reading: "The model reads…", failed: "The model stopped: {why}", full: "The sentence has {tokens} tokens, and there is room for {most} here.",
     empty: "Write a sentence first, if only a word.", arrived: "The address of this page holds a sentence: it will appear when the model is here.", strange: "The address asks for something that is not here, which is left out.",
-    unlike: "The two sentences have {one} and {two} tokens. To carry a vector from one to the other they need equally many: try another word.",
+    unlike: "The two sentences have {one} and {two} tokens. Their heads stand beside each other; to carry a vector they would need equally many.",
     same: "The two sentences are the same.", asItIs: "Your sentence", changed: "The changed one", hand: "With your hand",
     isOwn: "Your sentence, as it is.", isChanged: "The changed sentence, as it is.",
     isOff: "Switched off: {heads}. They hand over zeros.", isKept: "Of layer {layer} head {head} alone is left: the others hand over zeros.", isPatched: "On entering layer {layer}, the vector of “{token}” is that of the other sentence.", isPatchedLast: "After the last layer, the vector of “{token}” is that of the other sentence.",
@@ -47,7 +47,10 @@ const EVERY = 3; // The grid has every third layer: all of them are more than a 
 const MOST_COLUMNS = 4;
 const LATE = 25; // From this layer on the lens shows each, since the answers come up there.
 const VIEWS = ["heads", "carry", "lens", "dares"];
-const [SENTENCE, OTHER, OFF, KEEP, PATCH, HEAD, VIEW] = ["sentence", "other", "off", "keep", "patch", "head", "view"]; // What the address says.
+const [SENTENCE, OTHER, OFF, KEEP, PATCH, HEAD, VIEW, BESIDE] = ["sentence", "other", "off", "keep", "patch", "head", "view", "beside"]; // What the address says.
+
+/** The positions in which two readings differ; none if they have different lengths, since no token has a partner then. */
+const changedIn = (one, two) => (one.ids.length === two.ids.length ? one.ids.flatMap((id, i) => (id === two.ids[i] ? [] : [i])) : []);
 
 /** What the figure shows of some readings, as `unpack` of head_explorer.js takes it. */
 export function joined(readings, { nLayers, nHeads }) {
@@ -65,7 +68,7 @@ export function joined(readings, { nLayers, nHeads }) {
   }
   return {
     tokens: [clean.tokens, other.tokens], shape: [nLayers, nHeads], from: readings.map(() => 0), weights,
-    changed: clean.ids.flatMap((id, i) => (id === other.ids[i] ? [] : [i])),
+    changed: changedIn(clean, other),
     next: [...columns.values()], probabilities: readings.map(({ probabilities }) => [...columns.keys()].map((id) => probabilities[id])),
   };
 }
@@ -116,21 +119,22 @@ export function stateIn(search, { nLayers, nHeads }) {
   const off = pairs(OFF, [nLayers, nHeads]).filter(([layer, head]) => !isIn(kept, layer, head)).concat(kept);
   const [head = null] = pairs(HEAD, [nLayers, nHeads]);
   const view = said.get(VIEW) ?? VIEWS[0];
-  isWhole &&= VIEWS.includes(view);
+  const beside = said.get(BESIDE);
+  isWhole &&= VIEWS.includes(view) && [null, "yes"].includes(beside);
   return {
     text: text(SENTENCE), other: text(OTHER), off, patch: patch ? { layer: patch[0], position: patch[1] } : null,
-    head, view: VIEWS.includes(view) ? view : VIEWS[0], isWhole,
+    head, view: VIEWS.includes(view) ? view : VIEWS[0], beside: beside === "yes", isWhole,
   };
 }
 
 /** The address of a state. Where one head is alone on in its layer, it says so instead of listing the others. */
-export function addressOf(href, { text, other, off, patch, head, view }, nHeads) {
+export function addressOf(href, { text, other, off, patch, head, view, beside }, nHeads) {
   const url = new URL(href);
   const pairs = (list) => list.map((pair) => pair.map((n) => n + 1).join(".")).join("-");
   const alone = aloneIn(off, nHeads);
   const values = {
     [SENTENCE]: text, [OTHER]: other, [OFF]: pairs(off.filter(([layer]) => !alone.some(([l]) => l === layer))), [KEEP]: pairs(alone), [PATCH]: patch && pairs([[patch.layer, patch.position]]),
-    [HEAD]: head && pairs([head]), [VIEW]: view !== VIEWS[0] && view,
+    [HEAD]: head && pairs([head]), [VIEW]: view !== VIEWS[0] && view, [BESIDE]: beside && "yes",
   };
   for (const [name, x] of Object.entries(values)) {
     if (x) url.searchParams.set(name, x);
@@ -166,13 +170,14 @@ export function ownViews(language, panels, viewed) {
 
 /**
  * The parts of the figure { offer, form, strip, panels }; what switches heads, { toggle, keep, isOff, labels }, each
- * of (layer, head); what the figure tells, { chose, viewed, drawn }: a head, a panel, a version was chosen; and
+ * of (layer, head); what the figure tells, { chose, viewed, drawn, placed }: a head, a panel, a version
+ * was chosen, two versions were placed beside each other; and
  * `boundary`, which judges where the patch of the reader lies. Null where no model can be had.
  *
  * `show(read)` draws what was read, with the labels and the notes of its versions. `view` opens a panel, `head`
- * enlarges a head. `inductionOf(read)` measures all heads. `gone` is called when the model is not there any more.
+ * enlarges a head, and `beside` places two versions beside each other or not. `inductionOf(read)` measures all heads. `gone` is called when the model is not there any more.
  */
-export function ownSentence(language, { nLayers, nHeads, search = "", inductionOf, view, head: enlarge, show, gone }) {
+export function ownSentence(language, { nLayers, nHeads, search = "", inductionOf, view, head: enlarge, beside: setBeside, show, gone }) {
   const t = OWN_STRINGS[language];
   const tDare = DARE_STRINGS[language];
   const here = globalThis.location?.search ?? "";
@@ -255,7 +260,7 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
     return read;
   }
   /** Read what the form says; with heads or a patch from an address, read that as well. */
-  async function submit({ off = [], patch = null, head = null, view: first = state.view } = {}) {
+  async function submit({ off = [], patch = null, head = null, view: first = state.view, beside } = {}) {
     const [text, second] = [sentence.value, other.value].map((value) => value.trimEnd());
     if (!text.trim()) {
       put(note, t.empty);
@@ -267,8 +272,9 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
     const [one, two] = found.map(({ ids }) => ids.length);
     put(note, second === text ? t.same : found[1] && one !== two ? fill(t.unlike, { one, two }) : state.isWhole ? "" : t.strange);
     state.isWhole = true; // It is said once, of the address with which the page was opened.
-    readings = found[1] && one !== two ? [found[0]] : found;
-    Object.assign(state, { text, other: readings[1] ? second : "", off, patch: readings[1] && patch?.position < one ? patch : null });
+    readings = found;
+    Object.assign(state, { text, other: found[1] ? second : "", off, patch: one === two && patch?.position < one ? patch : null, beside: Boolean(found[1]) && (beside ?? (state.beside || !state.other)) });
+    setBeside(state.beside);
     shares = new Map();
     six = sixOf(inductionOf(joined(readings.slice(0, 1), { nLayers, nHeads })), nHeads);
     if (head) enlarge(...head);
@@ -307,6 +313,7 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
     state.view = name;
     view(name);
   }
+  const isEven = () => readings.length > 1 && readings[0].ids.length === readings[1].ids.length;
   const nameOf = (layer) => (layer < nLayers ? fill(t.layer, { layer: layer + 1 }) : t.end);
 
   // The grid ------------------------------------------------------------------------
@@ -316,7 +323,7 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
   function drawGrid() {
     gridBox.replaceChildren(h("p", {}, h("b", {}, t.grid)));
     cells = [];
-    if (!state.other) return gridBox.append(h("p", { class: "attn-live-note" }, t.alone));
+    if (!isEven()) return gridBox.append(h("p", { class: "attn-live-note" }, t.alone));
     const { tokens } = readings[1];
     cells = layers.flatMap((layer) => tokens.map((token, position) => ({
       layer, position, name: fill(t.cell, { token: visible(token), layer: nameOf(layer) }),
@@ -363,8 +370,8 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
     h("div", { class: "attn-live-form" }, h("label", { for: place.id, class: "attn-w-label" }, t.lensOf), place), lensTable);
   let version = 0;
   function drawPlaces() {
-    const { tokens } = readings[0];
-    place.replaceChildren(...tokens.map((token, i) => h("option", { value: i, selected: i === tokens.length - 1 }, visible(readings[1] && readings[1].tokens[i] !== token ? `${visible(token)} / ${visible(readings[1].tokens[i])}` : token))));
+    const { tokens } = readings[isEven() ? 0 : Math.min(version, readings.length - 1)];
+    place.replaceChildren(...tokens.map((token, i) => h("option", { value: i, selected: i === tokens.length - 1 }, visible(isEven() && readings[1].tokens[i] !== token ? `${visible(token)} / ${visible(readings[1].tokens[i])}` : token))));
   }
   async function focusLens() {
     if (state.view !== "lens" || !readings.length || isReading) return;
@@ -387,8 +394,8 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
   /** Judge whether the patch lies in the last layer of the grid in which one vector carries the answer over. */
   async function boundary() {
     const [one, two] = readings;
-    if (!two) return ["alone"];
-    const changed = one.ids.flatMap((id, i) => (id === two.ids[i] ? [] : [i]));
+    if (!isEven()) return ["alone"];
+    const changed = changedIn(one, two);
     const { patch, off, text } = state;
     const wanted = one.best[0];
     const names = { word: visible(two.tokens[changed[0]]), one: visible(wanted.text), two: visible(two.best[0].text), layer: patch?.layer + 1 };
@@ -431,8 +438,15 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
       tell();
       focusLens();
     },
+    placed(isBeside) {
+      if (!readings.length) return;
+      state.beside = isBeside;
+      tell();
+    },
     drawn(shown) {
+      const isOther = version !== shown;
       version = shown;
+      if (isOther && readings.length > 1 && !isEven()) drawPlaces();
       focusLens();
     },
   };

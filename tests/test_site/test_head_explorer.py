@@ -152,9 +152,19 @@ def test_it_measures_every_head_and_finds_those_that_score_most(visit):
 def test_the_small_maps_show_the_weights(visit):
     """On a screenshot, in which the corner of the sheet that a tile shows is that of its head."""
     page = visit()
+    stored = STORED["door"]
+    np.testing.assert_allclose(sheet_of(page, "head"), seen(triangle(stored)), atol=3e-3)
+
+
+def seen(weights):
+    return np.where(weights < 0.01, 0, weights)
+
+
+def sheet_of(page, hook):
+    """Return the weights that the small maps of a version are drawn with, shape (30, 9, n, n)."""
     sheet = page.evaluate(
-        """async () => {
-          const grid = document.querySelector("[data-attn=head]").parentElement.parentElement;
+        """async (hook) => {
+          const grid = document.querySelector(`[data-attn=${hook}]`).parentElement.parentElement;
           const image = new Image();
           image.src = grid.style.getPropertyValue("--more").slice(4, -1).replaceAll('"', "");
           await image.decode();
@@ -166,12 +176,37 @@ def test_the_small_maps_show_the_weights(visit):
           const at = (x, y) => data[4 * (y * image.width + x) + 3] / 255;
           return Array.from({ length: image.height / 3 }, (_, y) =>
             Array.from({ length: image.width / 3 }, (_, x) => at(3 * x + 1, 3 * y + 1)));
-        }"""
+        }""",
+        hook,
     )
-    stored = triangle(STORED["door"])
-    n = stored.shape[-1]
-    found = np.reshape(sheet, (30, n, 9, n)).transpose(0, 2, 1, 3)
-    np.testing.assert_allclose(found, np.where(stored < 0.01, 0, stored), atol=3e-3)
+    n = len(sheet) // 30
+    return np.reshape(sheet, (30, n, 9, n)).transpose(0, 2, 1, 3)
+
+
+def test_two_sentences_stand_beside_each_other_and_on_a_phone_one_above_the_other(visit):
+    page = visit()
+    other = page.locator("[data-attn=head-beside]")
+    assert other.first.is_hidden()
+    page.locator("[data-attn=version]").nth(1).check()
+    page.locator("[data-attn=beside]").check()
+    door = STORED["door"]
+    for hook, version in (("head", 0), ("head-beside", 1)):
+        found = sheet_of(page, hook)
+        np.testing.assert_allclose(found, seen(triangle(door, version)), atol=3e-3)
+    names = [page.locator(f"[data-attn={hook}-version]") for hook in ("head", "head-beside")]
+    labels = page.locator(".attn-all-versions tbody label").all_inner_texts()
+    assert [name.inner_text() for name in names] == labels[:2]
+    left, right = [name.bounding_box() for name in names]
+    assert left["y"] == right["y"] and left["x"] + left["width"] < right["x"]
+    other.nth(40).click()
+    assert page.locator("[data-attn=head][aria-pressed=true]").get_attribute("data-layer") == "4"
+    page.keyboard.press("ArrowDown")
+    assert other.nth(49).evaluate("node => node === document.activeElement")
+    assert other.nth(49).get_attribute("aria-label") == "Layer 6, head 5"
+    page.set_viewport_size({"width": 390, "height": 844})
+    left, right = [name.bounding_box() for name in names]
+    assert left["x"] == right["x"] and left["y"] < right["y"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_by_keyboard(visit):
@@ -203,6 +238,7 @@ def test_accessible_and_no_wider_than_the_page(width, scheme, visit, violations)
     page.locator("[data-attn=change]").check()
     page.locator("[data-attn=measure]").select_option("differs")
     page.locator("[data-attn=beside]").check()
+    page.locator("[data-attn=head-beside]").first.wait_for()
     page.locator("[data-attn=exercise] > summary").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert violations(page) == []
@@ -421,6 +457,22 @@ def test_the_model_in_the_page_reads_carries_a_vector_over_and_loses_a_head(
     page.wait_for_function(
         "() => document.querySelector('[data-attn=dared]').innerText.endsWith('Done.')"
     )
+    # Two sentences that are not equally long stand beside each other all the same.
+    view("heads")
+    read("The sky is", "El cielo de la noche es")
+    page.wait_for_function("() => location.search.includes('beside=yes')")
+    assert part("own-note").inner_text().startswith("The two sentences have 3 and ")
+    ids = tokenizer.encode("El cielo de la noche es")
+    with torch.no_grad():
+        logits, weights = model(torch.tensor([ids]), need_weights=True)
+    check(1, logits[0, -1])
+    found = sheet_of(page, "head-beside")
+    assert sheet_of(page, "head").shape[-1] == 3 and found.shape[-1] == len(ids)
+    np.testing.assert_allclose(found, seen(torch.cat(weights).numpy()), atol=0.012)
+    view("carry")
+    assert figure.locator("[data-attn=cell]").count() == 0
+    view("lens")
+    part("seen").first.wait_for()
     part("forget").click()
     assert part("own").is_hidden() and not errors
     context.close()
@@ -431,7 +483,7 @@ def test_an_address_holds_what_the_hand_did(node):
     console.log(JSON.stringify(input.map((state) => {
       const href = addressOf("https://a.b/c.html?q=1#d", state, 9);
       return [href, stateIn(new URL(href).search, { nLayers: 30, nHeads: 9 })];
-    }).concat([[null, stateIn("?off=x.2-3-31.1-2.10-4.5&keep=30&patch=32.1&head=0.1&view=x&sentence=" + "y".repeat(999), { nLayers: 30, nHeads: 9 })]])));"""
+    }).concat([[null, stateIn("?off=x.2-3-31.1-2.10-4.5&keep=30&patch=32.1&head=0.1&view=x&beside=no&sentence=" + "y".repeat(999), { nLayers: 30, nHeads: 9 })]])));"""
     full = {
         "text": "¿Qué & cómo?",
         "other": "a=b",
@@ -439,14 +491,19 @@ def test_an_address_holds_what_the_hand_did(node):
         "patch": {"layer": 30, "position": 2},
         "head": [29, 0],
         "view": "lens",
+        "beside": True,
         "isWhole": True,
     }
     plain = {"text": "The", "other": "", "off": [], "patch": None, "head": None, "view": "heads"}
-    plain["isWhole"] = True
+    plain |= {"beside": False, "isWhole": True}
     (href, found), (short, again), (_, nonsense) = node(script, [full, plain])
     assert found == full and href.startswith("https://a.b/c.html?q=1&") and href.endswith("#d")
     assert "&off=1.9-30.1&keep=24.5&" in href
-    assert again == plain and short == "https://a.b/c.html?q=1&sentence=The#d"
+    assert (
+        again == plain
+        and "&beside=yes" in href
+        and short == "https://a.b/c.html?q=1&sentence=The#d"
+    )
     assert nonsense["off"] == [[3, 4]] and nonsense["patch"] is None and nonsense["head"] is None
     assert nonsense["view"] == "heads" and not nonsense["isWhole"]
     assert len(nonsense["text"]) == 200
