@@ -247,7 +247,7 @@ def test_a_figure_of_the_page_is_made_in_a_cell_and_goes_back(needed, node):
     script = """import { spoken } from "./own_sentence.mjs";
     console.log(JSON.stringify(spoken("en", input)));"""
     told = node(script, {name: x for name, x in about.items() if name != "weights"})
-    assert told["labels"] == ["Your sentence", "The changed one", "With your hand"]
+    assert told["labels"] == ["Your sentence", "The other one", "With your hand"]
     assert told["notes"][2].startswith(
         "Switched off: 2.4, 2.5. They hand over zeros. Of layer 24 head 5 alone is left: the "
         "others hand over zeros. On entering layer 10"

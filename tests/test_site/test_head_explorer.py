@@ -461,7 +461,7 @@ def test_the_model_in_the_page_reads_carries_a_vector_over_and_loses_a_head(
     view("heads")
     read("The sky is", "El cielo de la noche es")
     page.wait_for_function("() => location.search.includes('beside=yes')")
-    assert part("own-note").inner_text().startswith("The two sentences have 3 and ")
+    assert part("own-note").inner_text().startswith("They have 3 and ")
     ids = tokenizer.encode("El cielo de la noche es")
     with torch.no_grad():
         logits, weights = model(torch.tensor([ids]), need_weights=True)
