@@ -28,7 +28,7 @@ export const STRINGS = {
     strange: "La dirección pide algo que esta figura no tiene: esto es el ejemplo.",
     costs: "Tu texto tiene {tokens}. Con {all} en total, la caché de keys y values ocupa {size} MB.",
     exercise: {
-      title: "Ejercicio 4: un texto más probable que el voraz", check: "Comprobar lo que muestra la figura",
+      title: "Ejercicio 4: un texto más probable que el voraz", check: "Comprobar lo que muestra la figura", solved: "Resuelto",
       text: "Quien toma siempre el token más probable no tiene por qué escribir el texto más probable. Toca una sola vez un token que no sea el primero de su lista y deja que el modelo siga, de modo que el producto de las probabilidades de todo lo escrito supere al de lo voraz con los mismos tokens. Con el modelo en la página, hazlo con un texto tuyo. Sin el modelo bastan los guardados, que traen sus ramas con las probabilidades: dos de los comienzos tienen al menos una rama así.",
       verdicts: {
         right: "Correcto: con los mismos {tokens} tokens, tu texto es {ratio} veces tan probable como el voraz.",
@@ -64,7 +64,7 @@ export const STRINGS = {
     strange: "The address asks for something that this figure does not have: this is the example.",
     costs: "Your text has {tokens}. With {all} in all, the cache of keys and values takes {size} MB.",
     exercise: {
-      title: "Exercise 4: a text more probable than the greedy one", check: "Check what the figure shows",
+      title: "Exercise 4: a text more probable than the greedy one", check: "Check what the figure shows", solved: "Solved",
       text: "Whoever always takes the most probable token need not write the most probable text. Touch a token that is not the first of its list, once, and let the model go on, so that the product of the probabilities of all that was written beats that of the greedy text with as many tokens. With the model in the page, do it with a text of your own. Without the model the stored ones will do, since their branches come with the probabilities: two of the beginnings have at least one such branch.",
       verdicts: {
         right: "Correct: with the same {tokens} tokens, your text is {ratio} times as probable as the greedy one.",
@@ -507,7 +507,7 @@ function render({ model, el }) {
   }
   el.append(h("div", { class: "attn-w attn-continuation", lang: language, role: "group", "aria-label": t.title, "data-attn": "continuation" },
     ofAddress, picks, living && form, h("div", { class: "attn-w-controls" }, play, one, again, living && copy), line, heading,
-    list, summary, figureExercise(t.exercise, judge), living?.node ?? [], live.node));
+    list, summary, figureExercise("probable_text", t.exercise, judge), living?.node ?? [], live.node));
   const found = living && stateIn(location.search, texts.slice(0, own));
   let sent = null; // What an address holds, until the model is here.
   if (found === "strange") sayOfAddress(t.strange);

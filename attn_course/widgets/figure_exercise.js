@@ -1,11 +1,17 @@
 // An exercise that is solved in a figure: what the figure shows is the answer, and the figure judges it.
+import { home } from "./loading.js";
 import { fill, h, put } from "./shared.js";
 
 /**
- * The exercise as a folded box. `t` has its words: `title`, `text`, `check`, and for each verdict a sentence in
- * `verdicts`, where "right" is the only good one. `judge` returns [verdict, values], at once or later.
+ * The exercise as a folded box. The browser keeps under `name` that it was solved, and the page of progress counts
+ * it: book/chapters.toml says of which chapter it is. `t` has its words: `title`, `text`, `check`, `solved`, and
+ * for each verdict a sentence in `verdicts`, where "right" is the only good one. `judge` returns [verdict, values],
+ * at once or later.
  */
-export function figureExercise(t, judge) {
+export function figureExercise(name, t, judge) {
+  const place = `attn-figure-${name}`;
+  const state = h("small", { "data-attn": "solved" });
+  const tell = () => { try { put(state, home && localStorage.getItem(place) ? ` ✓ ${t.solved}` : ""); } catch { /* storage is off */ } };
   const verdict = h("p", { class: "attn-quiz-feedback", role: "status", "data-attn": "verdict" });
   const check = h("button", {
     type: "button", class: "attn-w-button", "data-attn": "check-figure",
@@ -13,8 +19,12 @@ export function figureExercise(t, judge) {
       const [found, values] = await judge();
       verdict.dataset.verdict = found === "right" ? "right" : "wrong";
       put(verdict, fill(t.verdicts[found], values ?? {}));
+      if (found !== "right" || !home) return;
+      try { localStorage.setItem(place, "right"); } catch { /* nothing is kept */ }
+      tell();
     },
   }, t.check);
-  return h("details", { class: "attn-figure-exercise", "data-attn": "exercise" }, h("summary", {}, t.title),
+  tell();
+  return h("details", { class: "attn-figure-exercise", "data-attn": "exercise" }, h("summary", {}, t.title, state),
     h("p", {}, t.text), h("div", { class: "attn-quiz-answer" }, check, verdict));
 }

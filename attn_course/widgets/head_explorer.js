@@ -27,7 +27,7 @@ export const STRINGS = {
     query: "La query de {query} da su mayor peso a {keys}: {weight}.", gains: "La query de {query} gana más en {keys}: {weight}.",
     quoted: "«{token}»", and: "y",
     exercise: {
-      title: "Ejercicio 4: hasta qué capa espera la noticia en su palabra", check: "Comprobar lo que muestra la figura",
+      title: "Ejercicio 4: hasta qué capa espera la noticia en su palabra", check: "Comprobar lo que muestra la figura", solved: "Resuelto",
       text: "Dos oraciones se distinguen en una palabra y tienen respuestas distintas. Lleva el vector de esa palabra de una a la otra y busca la última capa, de las que hay aquí, en la que eso basta para que la respuesta sea la otra. Con el modelo en la página, hazlo con dos oraciones tuyas en «Un vector». Sin el modelo, elige una oración guardada y marca en su tabla el último parche que basta: esos parches los calculó antes el mismo modelo, así que la pregunta es la misma.",
       verdicts: {
         right: "Correcto: al entrar en la capa {layer} el vector todavía lleva la respuesta, y en la siguiente que se puede elegir ya no.",
@@ -64,7 +64,7 @@ export const STRINGS = {
     query: "The query of {query} gives its largest weight to {keys}: {weight}.", gains: "The query of {query} gains most at {keys}: {weight}.",
     quoted: "“{token}”", and: "and",
     exercise: {
-      title: "Exercise 4: up to which layer the news waits at its word", check: "Check what the figure shows",
+      title: "Exercise 4: up to which layer the news waits at its word", check: "Check what the figure shows", solved: "Solved",
       text: "Two sentences differ in one word and have different answers. Carry the vector of that word from one to the other, and find the last of the layers on offer in which that is enough to make the answer the other one. With the model in the page, do it with two sentences of your own, under “One vector”. Without the model, choose a stored sentence and mark in its table the last patch that is enough: the same model computed those patches beforehand, so the question is the same.",
       verdicts: {
         right: "Correct: on entering layer {layer} the vector still carries the answer, and in the next one that can be chosen it does not.",
@@ -440,7 +440,7 @@ function render({ model, el }) {
   el.append(h("div", { class: "attn-w attn-heads attn-all", lang: language, role: "group", "aria-label": t.title, "data-attn": "head-explorer" },
     h("div", { class: "attn-live-form" }, h("label", { for: pick.id, class: "attn-w-label" }, t.sentence), pick), own?.form ?? [], text, views.node, own?.strip ?? [],
     h("div", { class: "attn-all-stage" }, maps, h("div", { class: "attn-all-panel" }, big, Object.values(own?.panels ?? {})), h("div", {}, versions, note)),
-    live.node, figureExercise(t.exercise, judge), own ? own.offer : []));
+    live.node, figureExercise("carried_vector", t.exercise, judge), own ? own.offer : []));
   draw();
   // The data are loaded when the figure comes onto the screen, so that a reader who never sees it does not pay for it.
   const watcher = new IntersectionObserver((entries) => {

@@ -190,7 +190,11 @@ class Routes(Written):
 
 
 class Progress(Written):
-    """Each chapter's exercises and how many questions it has: the page says which are solved."""
+    """Each chapter's exercises and how many questions it has: the page says which are solved.
+
+    The last exercise of a chapter may be one that its figure judges, which has no file: the
+    ``figure`` in ``chapters.toml``.
+    """
 
     source = CHAPTERS
     style = "attn-progress"
@@ -202,10 +206,13 @@ class Progress(Written):
         for chapter in filter(lambda each: self.home(each["page"]), data["chapter"]):
             page = chapter["page"]
             questions = tomllib.loads((QUIZZES / f"{page}.toml").read_text("utf-8"))["question"]
+            figure = chapter.get("figure")
+            names = [*self.exercises(page), *filter(None, [figure])]
             items = [
-                f"<li data-exercise='{name}'><a href='{page}.html#{attn_python.anchor(name)}' "
+                f"<li data-exercise='{name}'{' data-figure' * (name == figure)}>"
+                f"<a href='{page}.html#{attn_python.anchor(name)}' "
                 f"title='{name}'>{i}<span class='attn-hidden'> {name}</span></a></li>"
-                for i, name in enumerate(self.exercises(page), 1)
+                for i, name in enumerate(names, 1)
             ]
             right = f"<span data-quiz='{page}'>0</span> / {len(questions)}"
             rows += [f"| {self.page(page)} | <ol>{''.join(items)}</ol> | {right} |"]

@@ -678,7 +678,12 @@ def test_the_page_of_progress_names_every_exercise(visit):
     names = page.locator("[data-exercise]").evaluate_all(
         "items => items.map(i => i.dataset.exercise)"
     )
-    assert sorted(names) == sorted(modules())
+    assert sorted(names) == sorted([*modules(), "probable_text", "carried_vector"])
+    figures = page.locator("[data-exercise][data-figure]")
+    assert figures.evaluate_all("items => items.map(i => i.dataset.exercise)") == [
+        "probable_text",
+        "carried_vector",
+    ]
     assert "[](" not in page.locator("article").inner_text()  # every chapter is a link
     for item in page.locator("[data-exercise] a").all()[::13]:
         target = item.get_attribute("href")

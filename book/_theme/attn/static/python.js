@@ -15,6 +15,7 @@
   const keys = {
     code: (exercise) => `attn-code-${language}-${exercise}`,
     solved: (exercise) => `attn-solved-${exercise}`,
+    figure: (exercise) => `attn-figure-${exercise}`, // What is solved in a figure has no code.
   };
 
   const load = (file) => new Promise((resolve, reject) => {
@@ -121,7 +122,7 @@
     let any = false, next = null;
     for (const item of progress.querySelectorAll("[data-exercise]")) {
       const name = item.dataset.exercise;
-      const solved = storage.get(keys.solved(name)), tried = !solved && storage.get(keys.code(name));
+      const solved = storage.get(keys["figure" in item.dataset ? "figure" : "solved"](name)), tried = !solved && storage.get(keys.code(name));
       counts.exercises += 1;
       if (solved) counts.solved += 1;
       else if (!next || (tried && !next.matches(".attn-tried"))) next = item;
@@ -152,7 +153,7 @@
     const erase = progress.querySelector(".attn-progress-erase button");
     erase.addEventListener("click", () => {
       if (!confirm(erase.dataset.sure)) return;
-      for (const name of storage.names()) if (/^attn-(code|solved|quiz)-/.test(name)) storage.remove(name);
+      for (const name of storage.names()) if (/^attn-(code|solved|figure|quiz)-/.test(name)) storage.remove(name);
       location.reload();
     });
   }
