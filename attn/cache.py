@@ -12,6 +12,7 @@ change. Without a cache, step n computes n of them again; with it, one.
 ===============  =======================================================================
 """
 
+from collections.abc import Iterable
 from copy import copy
 from types import TracebackType
 from typing import Any
@@ -51,6 +52,11 @@ class LayerCache:
     def length(self) -> int:
         """Number of tokens seen."""
         return self._length
+
+    @property
+    def visible(self) -> Tensor | None:
+        """The mask of a step, shape (n_new, n_seen), where not all that it is handed is filled."""
+        return None
 
     @property
     def nbytes(self) -> int:
@@ -109,12 +115,17 @@ class KVCache(LayerCache):
     @property
     def key(self) -> Tensor | None:
         """The keys of the positions kept, or None."""
-        return None if self._kept is None else self._kept[0][..., : self.length, :]
+        return None if self._kept is None else self._kept[0][..., self._filled, :]
 
     @property
     def value(self) -> Tensor | None:
         """The values of the positions kept, or None."""
-        return None if self._kept is None else self._kept[1][..., : self.length, :]
+        return None if self._kept is None else self._kept[1][..., self._filled, :]
+
+    @property
+    def _filled(self) -> slice:
+        """The slots that hold tokens."""
+        return slice(self.length)
 
     @property
     def nbytes(self) -> int:
@@ -289,6 +300,14 @@ def check_kept(length: int, kept: int) -> int:
     length = check_size("length", length)
     if length > kept:
         raise argument_error("length", f"at most the {kept} tokens kept", length)
+    return length
+
+
+def check_all_or_none(length: int, kept: int, reason: str) -> int:
+    """Return how many of `kept` tokens are to stay, as an int; ``ValueError`` if only some."""
+    length = check_kept(length, kept)
+    if length not in (0, kept):
+        raise argument_error("length", f"0 or {kept}, since {reason}", length)
     return length
 
 
@@ -487,37 +506,37 @@ class FixedCache(DecoderCache):
 
     Parameters
     ----------
-    n_layers : int
-    n_rows, n_kv_heads, room, d_k : int
-        The shape of the keys of each layer.
+    modules : iterable of Module
+        The self-attention of each layer. Its ``new_fixed_cache`` is called with a `Place` and returns
+        a `LayerCache` that has what `FixedKVCache` has.
+    room, n_rows : int
+        For how many tokens there is room in each row, and the number of rows.
     dtype : torch.dtype
     device : torch.device
 
     Examples
     --------
     >>> import torch
-    >>> cache = FixedCache(2, 1, 4, 100, 8, torch.float32, torch.device("cpu"))
+    >>> from attn.attention import MultiHeadAttention
+    >>> modules = [MultiHeadAttention(32, 4), MultiHeadAttention(32, 4, window=6)]
+    >>> cache = FixedCache(modules, 100, 1, torch.float32, torch.device("cpu"))
     >>> cache.room, cache.length
     (100, 0)
     """
 
     def __init__(
         self,
-        n_layers: int,
-        n_rows: int,
-        n_kv_heads: int,
+        modules: Iterable[Any],
         room: int,
-        d_k: int,
+        n_rows: int,
         dtype: torch.dtype,
         device: torch.device,
     ) -> None:
-        super().__init__(n_layers)
         self.room, self.device = check_size("room", room, least=1), device
-        self._place = _Place(self.room)
-        shape = (check_size("n_rows", n_rows), n_kv_heads, self.room, d_k)
-        self.self_attention = [
-            _FixedKVCache(self._place, shape, dtype, device) for _ in range(n_layers)
-        ]
+        self._place = Place(self.room, check_size("n_rows", n_rows), dtype, device)
+        caches = [module.new_fixed_cache(self._place) for module in modules]
+        super().__init__(len(caches))
+        self.self_attention: list[Any] = caches
 
     def slots(self, n_new: int) -> Tensor:
         """Return where the next tokens go, shape (n_new,); ``ValueError`` if there is no room."""
@@ -527,42 +546,102 @@ class FixedCache(DecoderCache):
             raise argument_error("ids", wanted, length + n_new)
         return torch.arange(length, length + n_new, device=self.device)
 
-    def place(self, slots: Tensor) -> Tensor:
-        """Let the next step write at these slots; return what it may see, shape (n_new, room)."""
+    def place(self, slots: Tensor) -> None:
+        """Let the next step write at these slots."""
         self._place.slots = slots
-        return torch.arange(self.room, device=slots.device) <= slots[:, None]
+        self._place.visible = torch.arange(self.room, device=slots.device) <= slots[:, None]
+
+    def settle(self) -> None:
+        """Keep what the step has made of tensors that it reads: its last act, which no error follows."""
+        for cache in self.self_attention:
+            for kept, new in zip(cache.replaced, cache.next, strict=True):
+                kept.copy_(new.detach())
+            cache.next = []
+
+    def copied(self) -> list[Tensor]:
+        """Return copies of the tensors that a step replaces, for `restore`."""
+        return [kept.clone() for cache in self.self_attention for kept in cache.replaced]
+
+    def restore(self, copied: Iterable[Tensor]) -> None:
+        """Write into those tensors what `copied` has returned."""
+        kept = (kept for cache in self.self_attention for kept in cache.replaced)
+        for tensor, before in zip(kept, copied, strict=True):
+            tensor.copy_(before)
 
     def advance(self, n_new: int) -> None:
         """Say that a step has filled so many slots."""
         self._place.length += n_new
 
+    def truncate(self, length: int) -> None:
+        """Forget all tokens but the first `length`; windows and states, all of them or none."""
+        super().truncate(length)
+        self._place.length = int(length)
 
-class _Place:
-    """Where the layers of a `FixedCache` stand, all at the same slot."""
 
-    def __init__(self, room: int) -> None:
-        self.room, self.length = room, 0
+class Place:
+    """Where the layers of a `FixedCache` stand, all at the same slot, and what their tensors are like."""
+
+    def __init__(self, room: int, n_rows: int, dtype: torch.dtype, device: torch.device) -> None:
+        self.room, self.n_rows, self.dtype, self.device = room, n_rows, dtype, device
+        self.length = 0
         self.slots: Tensor | None = None
+        self.visible: Tensor | None = None
+
+    def zeros(self, *shape: int, dtype: torch.dtype | None = None) -> Tensor:
+        """Return a tensor of shape (n_rows, *shape), which may be written to in every mode.
+
+        One that is made in inference mode can only be written to in that mode. And room that is not
+        filled gets a weight of zero, but zero times NaN is NaN.
+        """
+        with torch.inference_mode(False):
+            return torch.zeros(self.n_rows, *shape, dtype=dtype or self.dtype, device=self.device)
+
+    def reorder(self, tensors: Iterable[Tensor], rows: Tensor) -> None:
+        """Let row i of each tensor become a copy of what its row ``rows[i]`` was."""
+        if len(rows) != self.n_rows:
+            wanted = f"{self.n_rows} rows, since the room of the cache is fixed"
+            raise argument_error("rows", wanted, len(rows))
+        for kept in tensors:
+            kept.copy_(kept[rows])
 
 
-class _FixedKVCache(KVCache):
-    """The keys and values of one layer of a `FixedCache`."""
+class FixedKVCache(KVCache):
+    """The keys and values of one layer of a `FixedCache`.
+
+    Parameters
+    ----------
+    place : Place
+    n_kv_heads : int
+    d_k, d_v : int
+    n_kept : int, optional
+        The number of slots; as many as the room if not given.
+
+    Attributes
+    ----------
+    replaced, next : list of Tensor
+        What a step replaces at its end, and by what. Slots that it fills are not among it: nobody
+        sees them if the step fails.
+    """
 
     def __init__(
-        self, place: _Place, shape: tuple[int, ...], dtype: torch.dtype, device: torch.device
+        self, place: Place, n_kv_heads: int, d_k: int, d_v: int, n_kept: int | None = None
     ) -> None:
         super().__init__()
         self._place = place
-        # A tensor that is made in inference mode can only be written to in that mode.
-        with torch.inference_mode(False):
-            # The room is filled with zeros: its weights are zero, but zero times NaN is NaN.
-            key, value = (torch.zeros(shape, dtype=dtype, device=device) for _ in range(2))
-        self._kept = key, value
+        self.replaced: list[Tensor] = []
+        self.next: list[Tensor] = []
+        n_kept = place.room if n_kept is None else n_kept
+        self._kept = place.zeros(n_kv_heads, n_kept, d_k), place.zeros(n_kv_heads, n_kept, d_v)
 
     @property
     def length(self) -> int:
         """Number of tokens kept."""
         return self._place.length
+
+    @property
+    def visible(self) -> Tensor | None:
+        """The mask of a step, shape (n_new, n_seen): not all that it is handed is filled."""
+        return self._place.visible
 
     def append(
         self, key: Tensor, value: Tensor, positions: Tensor | None = None
@@ -574,13 +653,17 @@ class _FixedKVCache(KVCache):
             raise argument_error(
                 "positions", "None, since the room of the cache is fixed", "a tensor"
             )
-        for kept, new in zip(self._kept, (key, value), strict=True):
-            kept.index_copy_(-2, self._place.slots, new.detach())
-        return self._kept
+        return self._written(self._kept, (key, value), self._place.slots)
+
+    def _written(
+        self, kept: tuple[Tensor, Tensor], new: tuple[Tensor, Tensor], slots: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        for room, x in zip(kept, new, strict=True):
+            room.index_copy_(-2, slots, x.detach())
+        return kept
 
     def truncate(self, length: int) -> None:
-        """Forget all tokens but the first `length`."""
-        self._place.length = check_kept(length, self.length)
+        """Do nothing: the first `length` stay where they are."""
 
     def following(self, n_new: int) -> Tensor:
         """Return the slots of the tokens of this step."""
@@ -590,16 +673,53 @@ class _FixedKVCache(KVCache):
     def reorder(self, rows: Tensor) -> None:
         """Let row i of the batch become a copy of what row ``rows[i]`` was."""
         assert self._kept is not None
-        n_rows = len(self._kept[0])
-        if len(rows) != n_rows:
-            raise argument_error(
-                "rows", f"{n_rows} rows, since the room of the cache is fixed", len(rows)
-            )
-        for kept in self._kept:
-            kept.copy_(kept[rows])
+        self._place.reorder(self._kept, rows)
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self)
+
+
+class FixedWindowCache(FixedKVCache):
+    """The keys and values of one layer of a `FixedCache` whose tokens see a window.
+
+    The last ``window - 1`` tokens lie in order at the end of the room, which moves with every step.
+
+    Parameters
+    ----------
+    place, n_kv_heads, d_k, d_v
+        As in `FixedKVCache`.
+    window : int
+        As in `WindowCache`.
+    """
+
+    def __init__(self, place: Place, n_kv_heads: int, d_k: int, d_v: int, window: int) -> None:
+        super().__init__(place, n_kv_heads, d_k, d_v, window - 1)
+        self.window, self.replaced = window, [*(self._kept or ())]
+
+    @property
+    def _filled(self) -> slice:
+        return slice(max(self.window - 1 - self.length, 0), None)
+
+    @property
+    def visible(self) -> Tensor | None:
+        """The mask of a step, shape (n_new, n_seen): not all that it is handed is filled."""
+        slots = self._place.slots
+        assert slots is not None
+        n_kept = self.window - 1
+        newer = torch.arange(n_kept + len(slots), device=slots.device)
+        age = newer[n_kept:, None] - newer
+        return (age >= 0) & (age < self.window) & (age <= slots[:, None])
+
+    def _written(
+        self, kept: tuple[Tensor, Tensor], new: tuple[Tensor, Tensor], slots: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        key, value = (torch.cat(pair, dim=-2) for pair in zip(kept, new, strict=True))
+        self.next = [key[..., len(slots) :, :], value[..., len(slots) :, :]]
+        return key, value
+
+    def truncate(self, length: int) -> None:
+        """Forget all tokens, or none: others may have left the window."""
+        check_all_or_none(length, self.length, "the room of a window is fixed")
 
 
 class restored_on_error:

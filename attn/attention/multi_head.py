@@ -20,7 +20,15 @@ from attn._checks import (
     check_tensor,
 )
 from attn.attention.scaled_dot_product import Attended, Options, ScaledDotProduct
-from attn.cache import KVCache, MemoryCache, WindowCache, restored_on_error
+from attn.cache import (
+    FixedKVCache,
+    FixedWindowCache,
+    KVCache,
+    MemoryCache,
+    Place,
+    WindowCache,
+    restored_on_error,
+)
 from attn.masks import combine_masks, window_mask
 from attn.positions import RelativePositions
 
@@ -198,10 +206,14 @@ class MultiHeadAttention(nn.Module):
                 # A mask is of all tokens, and the cache has let go of some.
                 is_whole = tuple(getattr(mask, "shape", ()))[-1:] == (cache.length,)
                 mask = mask[..., cache.length - key_heads.shape[-2] :] if is_whole else mask
+            visible = cache.visible if isinstance(cache, KVCache) else None
+            window = self.window if visible is None else None
+            if visible is not None:
+                mask, is_causal = visible, False
             mask = self._mask_for_heads(mask, query_heads, key_heads, value_heads)
             tgt_len, src_len = query.shape[-2], key_heads.shape[-2]
-            if self.window is not None and (tgt_len > 1 or src_len > self.window):
-                near = window_mask(tgt_len, self.window, src_len, device=query.device)
+            if window is not None and (tgt_len > 1 or src_len > window):
+                near = window_mask(tgt_len, window, src_len, device=query.device)
                 mask = combine_masks(mask, near)
             output, weights = self.attention(
                 query_heads,
@@ -223,6 +235,13 @@ class MultiHeadAttention(nn.Module):
     def new_cache(self) -> KVCache:
         """Return an empty cache for self-attention."""
         return KVCache() if self.window is None else WindowCache(self.window)
+
+    def new_fixed_cache(self, place: Place) -> FixedKVCache:
+        """Return an empty cache for self-attention in an `attn.cache.FixedCache`."""
+        d_k = self.d_model // self.n_heads
+        if self.window is None:
+            return FixedKVCache(place, self.n_kv_heads, d_k, d_k)
+        return FixedWindowCache(place, self.n_kv_heads, d_k, d_k, self.window)
 
     def _changes(self) -> Options:
         """Return the options of attention that are not the paper's: those that are set."""
@@ -255,7 +274,7 @@ class MultiHeadAttention(nn.Module):
         bias = None
         if self.relative is not None and self._adds_bias:
             keys = positions if cache is None else cache.positions
-            if keys is None and isinstance(stand, int):
+            if keys is None and (isinstance(stand, int) or self.window is not None):
                 # Distances count alone, so a window may begin at 0.
                 lengths = key.shape[-2] - tgt_len, tgt_len, key.shape[-2]
                 bias = self.relative.bias_in_a_row(*lengths, query.dtype, query.device)
@@ -295,9 +314,11 @@ class MultiHeadAttention(nn.Module):
         if cache is not None and not isinstance(cache, KVCache | MemoryCache):
             raise argument_error("cache", "a KVCache or a MemoryCache", type(cache).__name__)
         kept = getattr(cache, "window", None)
-        if kept is not None and (self.window is None or kept < self.window):
+        keeps_less = kept is not None and (self.window is None or kept < self.window)
+        if keeps_less or (isinstance(cache, FixedKVCache) and kept != self.window):
             wanted = "a KVCache" if self.window is None else f"one of window = {self.window}"
-            raise argument_error("cache", wanted, f"one that keeps a window of {kept}")
+            got = "one that keeps all" if kept is None else f"one that keeps a window of {kept}"
+            raise argument_error("cache", wanted, got)
         if key is None and value is not None:
             raise argument_error("key", "a tensor, since value is given", None)
         if key is None and not isinstance(cache, MemoryCache):

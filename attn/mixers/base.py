@@ -49,7 +49,8 @@ class Mixer:
             Its call is that of `attn.attention.MultiHeadAttention` for self-attention:
             ``module(x, mask=..., positions=..., is_causal=..., need_weights=..., cache=...)``
             returns ``(output, weights or None)``; ``module.new_cache()`` returns an empty
-            `attn.cache.LayerCache`.
+            `attn.cache.LayerCache`, and ``module.new_fixed_cache(place)``, where there is one, the part of
+            an `attn.cache.FixedCache`.
         """
         raise NotImplementedError
 

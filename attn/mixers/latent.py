@@ -11,7 +11,7 @@ from attn._checks import argument_error, check_shape, check_size
 from attn._registry import ModelConfig
 from attn.attention import Attended, scaled_dot_product_attention
 from attn.attention.multi_head import Linear, check_places, mask_for_heads
-from attn.cache import KVCache, restored_on_error
+from attn.cache import FixedKVCache, KVCache, Place, restored_on_error
 from attn.mixers.base import Mixer, register
 from attn.positions import RelativePositions, check_even, check_waves
 
@@ -160,6 +160,10 @@ class LatentAttention(nn.Module):
         """Return an empty cache: its keys are latents, its values the parts that turn."""
         return KVCache()
 
+    def new_fixed_cache(self, place: Place) -> FixedKVCache:
+        """Return an empty cache of the same in an `attn.cache.FixedCache`."""
+        return FixedKVCache(place, 1, self.d_latent, self.d_rotary)
+
     def forward(
         self,
         x: Tensor,
@@ -177,7 +181,7 @@ class LatentAttention(nn.Module):
         compared with the latents, and each head's mean of latents becomes values afterwards.
         """
         check_shape("x", x, (..., "length", self.d_model))
-        if cache is not None and type(cache) is not KVCache:
+        if cache is not None and type(cache) not in (KVCache, FixedKVCache):
             raise argument_error("cache", "a KVCache", type(cache).__name__)
         tgt_len = x.shape[-2]
         check_places(positions, tuple(x.shape[:-1]))
@@ -196,6 +200,8 @@ class LatentAttention(nn.Module):
                 turned, shared = self.relative.rotate(turned, shared, stand)
             if cache is not None:
                 latent, shared = cache.append(latent, shared, positions)
+                if cache.visible is not None:
+                    mask, is_causal = cache.visible, False
             shape = (*x.shape[:-2], self.n_heads, tgt_len, latent.shape[-2])
             is_step = cache is not None and tgt_len == 1
             attend = self._among_latents if is_step else self._among_keys

@@ -23,7 +23,7 @@ from attn._checks import (
 from attn._registry import ModelConfig
 from attn.attention import Attended
 from attn.attention.multi_head import Linear
-from attn.cache import LayerCache, check_kept, restored_on_error
+from attn.cache import LayerCache, Place, check_all_or_none, restored_on_error
 from attn.mixers.base import Mixer, register
 from attn.mixers.state import Read, chunked, recurrent, state_weights
 from attn.positions import SCHEMES, RelativePositions
@@ -277,11 +277,8 @@ class StateCache(LayerCache):
 
     def truncate(self, length: int) -> None:
         """Forget all tokens, or none; ``ValueError`` if some are to stay, since no state is kept of them."""
-        length = check_kept(length, self.length)
-        if length not in (0, self.length):
-            wanted = f"0 or {self.length}, since a state cannot forget its last tokens"
-            raise argument_error("length", wanted, length)
-        if length == 0:
+        reason = "a state cannot forget its last tokens"
+        if check_all_or_none(length, self.length, reason) == 0:
             self.state, self.window, self.positions, self._length = None, None, None, 0
 
     def reorder(self, rows: Tensor) -> None:
@@ -290,6 +287,51 @@ class StateCache(LayerCache):
         for name, tensor in kept.items():
             if tensor is not None:
                 setattr(self, name, tensor[rows])
+
+
+class FixedStateCache(StateCache):
+    """A `StateCache` in an `attn.cache.FixedCache`, whose tensors never change their place.
+
+    Parameters
+    ----------
+    place : attn.cache.Place
+    state, window : tuple of int
+        Their shapes without the rows; an empty `window` without a convolution.
+    """
+
+    def __init__(self, place: Place, state: tuple[int, ...], window: tuple[int, ...]) -> None:
+        super().__init__()
+        self._place = place
+        self.state = place.zeros(*state, dtype=torch.promote_types(place.dtype, torch.float32))
+        self.window = place.zeros(*window) if window else None
+        self.replaced = [kept for kept in (self.state, self.window) if kept is not None]
+        self.next: list[Tensor] = []
+
+    @property
+    def length(self) -> int:
+        """Number of tokens seen."""
+        return self._place.length
+
+    def following(self, n_new: int) -> Tensor:
+        """Return the slots of the tokens of this step."""
+        assert self._place.slots is not None
+        return self._place.slots
+
+    def keep(
+        self, n_new: int, state: Tensor, window: Tensor | None, positions: Tensor | None
+    ) -> None:
+        """Put down what `attn.cache.FixedCache.settle` is to keep."""
+        self.next = [state] if window is None else [state, window]
+
+    def truncate(self, length: int) -> None:
+        """Forget all tokens, or none."""
+        if check_all_or_none(length, self.length, "a state cannot forget its last tokens") == 0:
+            for kept in self.replaced:
+                kept.zero_()
+
+    def reorder(self, rows: Tensor) -> None:
+        """Let row i of the batch become a copy of what row ``rows[i]`` was."""
+        self._place.reorder(self.replaced, rows)
 
 
 class StateAttention(nn.Module):
@@ -340,6 +382,14 @@ class StateAttention(nn.Module):
     def new_cache(self) -> StateCache:
         """Return an empty cache."""
         return StateCache()
+
+    def new_fixed_cache(self, place: Place) -> FixedStateCache:
+        """Return an empty cache for an `attn.cache.FixedCache`."""
+        window: tuple[int, ...] = ()
+        if self.convolution is not None:
+            n_channels, n_taps = self.convolution.shape
+            window = n_taps - 1, n_channels
+        return FixedStateCache(place, (self.n_heads, self.d_k, self.columns), window)
 
     def forward(
         self,

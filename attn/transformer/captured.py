@@ -80,6 +80,7 @@ class _Recorded:
         self, model: DecoderOnly, ids: Tensor, slots: Tensor, cache: FixedCache, address: int
     ) -> None:
         self.cache, self.address = cache, address
+        before = cache.copied()
         with torch.inference_mode(False), torch.no_grad(), checks(False):
             self.ids, self.slots = ids.clone(), slots.clone()
             stream = torch.cuda.Stream()
@@ -93,6 +94,8 @@ class _Recorded:
             self.graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(self.graph):
                 self.logits = model.in_room(self.ids, cache, self.slots)[0][:, -1]
+        # Those two steps have moved windows and states on.
+        cache.restore(before)
 
     def serves(self, cache: FixedCache, address: int) -> bool:
         """Return whether the graph is of this cache, and of a model whose weights lie there."""

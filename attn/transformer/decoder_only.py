@@ -107,7 +107,8 @@ class DecoderOnly(Checkpoint):
         """Write tokens into slots of a cache and score what follows each, as `forward` does.
 
         It neither reads nor changes how long the cache is: `FixedCache.advance` does. So it is
-        the same for every step, and can be recorded or compiled once.
+        the same for every step, and can be recorded or compiled once. Each call goes on from the states
+        and windows that the one before left.
 
         Parameters
         ----------
@@ -116,17 +117,19 @@ class DecoderOnly(Checkpoint):
         slots : Tensor of int64, shape (n_new,)
             From `FixedCache.slots`, on the device of the cache.
         need_weights : bool, default False
-            As in `forward`; their last axis has all the room.
+            As in `forward`; their last axis has all the room, or the window and the new tokens.
 
         Returns
         -------
         logits : Tensor, shape (n_rows, n_new, vocab_size)
         weights : tuple of Tensor, or None
         """
-        visible = cache.place(slots)
+        cache.place(slots)
         x = self.embedding(ids, slots)
-        x, weights = self.stack(x, visible, need_weights=need_weights, cache=cache)
-        return self.output(x), weights
+        x, weights = self.stack(x, is_causal=True, need_weights=need_weights, cache=cache)
+        logits = self.output(x)
+        cache.settle()
+        return logits, weights
 
     def step(
         self,
@@ -187,27 +190,23 @@ class DecoderOnly(Checkpoint):
         room : int, optional
             Return an `attn.cache.FixedCache` for so many tokens, of the type and on the device
             of the model, which `attn.transformer.Captured` needs; it takes no `mask` and no
-            `positions`, since all its rows begin at the same token. If not given, the cache grows as it is filled.
+            `positions`, since all its rows begin at the same token. Layers that see a window keep the
+            window, those with a state the state. If not given, the cache grows as it is filled.
         n_rows : int, default 1
             Number of rows of a fixed cache.
         """
         if room is None:
             return self.stack.new_cache()
-        if self.config.mixers:
-            raise argument_error("room", "None, since the configuration has mixers", room)
+        modules = [layer.self_attention for layer in self.stack.layers]
+        for mixer, module in zip(self.config.layer_mixers, modules, strict=True):
+            if not hasattr(module, "new_fixed_cache"):
+                wanted = f"None, since {type(mixer).__name__} has no cache of fixed room"
+                raise argument_error("room", wanted, room)
         if self.config.attention != "scaled_dot_product":
             # Other attentions may assume that the last query stands at the last key.
             wanted = "None, since the attention is not scaled_dot_product"
             raise argument_error("room", wanted, room)
         if self.config.positions == "learned" and room > self.config.max_len:
             raise argument_error("room", f"at most max_len = {self.config.max_len}", room)
-        config, weight = self.config, self.embedding.tokens.weight
-        return FixedCache(
-            config.n_layers,
-            n_rows,
-            config.n_kv_heads or config.n_heads,
-            room,
-            config.d_model // config.n_heads,
-            weight.dtype,
-            weight.device,
-        )
+        weight = self.embedding.tokens.weight
+        return FixedCache(modules, room, n_rows, weight.dtype, weight.device)

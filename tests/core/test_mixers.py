@@ -1,5 +1,6 @@
 """Every mixer in a model: it trains, decodes as it reads, is stored, leaves PyTorch, tells its costs."""
 
+import copy
 import dataclasses
 import json
 from pathlib import Path
@@ -8,6 +9,7 @@ import numpy as np
 import onnxruntime
 import pytest
 import torch
+from torch._dynamo.testing import CompileCounter
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -152,6 +154,41 @@ def test_the_cache_decodes_what_the_parallel_form_computes(changes):
 
 
 @EVERY
+def test_a_fixed_cache_does_what_a_growing_one_does(changes):
+    """In pieces longer than a window and without a token, after a failure, in a copy, with rows moved."""
+    model, ids = make(changes).eval(), random_ids(3, 12)
+    growing, fixed, start = model.new_cache(), model.new_cache(room=12, n_rows=3), 0
+    places = [kept.data_ptr() for part in fixed.self_attention for kept in part.replaced]
+    for n_new in (2, 1, 0, 5, 1):
+        new = ids[:, start : start + n_new]
+        logits, _ = model(new, cache=fixed)
+        torch.testing.assert_close(logits, model(new, cache=growing)[0], rtol=1e-9, atol=1e-9)
+        start += n_new
+        if start == 3:
+            model.output.forward, usual = lambda x: 1 / 0, model.output.forward
+            with pytest.raises(ZeroDivisionError):
+                model(ids[:, 3:6], cache=fixed)
+            model.output.forward = usual
+    before = fixed.copied()
+    model.in_room(ids[:, 9:10], fixed, fixed.slots(1))
+    fixed.restore(before)
+    rows, other = torch.tensor([2, 0, 0]), copy.deepcopy(fixed)
+    fixed.reorder(rows)
+    growing.reorder(rows)
+    for _ in range(2):
+        new = ids[rows][:, start : start + 1]
+        logits, _ = model(new, cache=fixed)
+        torch.testing.assert_close(logits, model(new, cache=growing)[0], rtol=1e-9, atol=1e-9)
+        start += 1
+    expected = model(ids)[0]
+    torch.testing.assert_close(model(ids[:, 9:], cache=other)[0], expected[:, 9:])
+    assert places == [kept.data_ptr() for part in fixed.self_attention for kept in part.replaced]
+    assert fixed.nbytes == growing.nbytes
+    fixed.truncate(0)
+    torch.testing.assert_close(model(ids[:, :7], cache=fixed)[0], expected[:, :7])
+
+
+@EVERY
 def test_it_writes_with_a_cache_what_it_writes_without(changes):
     model, limits = make(changes).eval(), {"end_id": None, "max_new_tokens": 9}
     prompts = random_ids(6, 3)
@@ -238,6 +275,22 @@ def test_each_compiles(needed):
     assert all(parameter.grad is not None for parameter in model.parameters())
 
 
+@pytest.mark.slow
+@torch.no_grad()
+def test_one_graph_serves_every_step_of_a_fixed_cache():
+    torch.compiler.reset()
+    model, graphs, ids = every_mixer(), CompileCounter(), random_ids(2, 9)
+    expected = model(ids)[0]
+    compiled = torch.compile(model.in_room, backend=graphs, fullgraph=True)
+    cache = model.new_cache(room=9, n_rows=2)
+    model(ids[:, :3], cache=cache)
+    for i in range(3, 9):
+        logits, _ = compiled(ids[:, i : i + 1], cache, cache.slots(1))
+        cache.advance(1)
+        torch.testing.assert_close(logits[:, 0], expected[:, i], rtol=1e-9, atol=1e-9)
+    assert graphs.frame_count == 1
+
+
 class Logits(torch.nn.Module):
     """A model without what a graph cannot return: weights that may be None."""
 
@@ -322,9 +375,14 @@ def test_models_that_use_no_mixers_refuse_them(model_class):
         model_class(TransformerConfig(**SIZES, mixers=(MultiHead(),)))
 
 
-def test_a_fixed_room_is_for_multi_head_attention_alone():
-    with pytest.raises(ValueError, match="^room: expected None, since the configuration has mixe"):
-        make(CASES["multi_head"]).new_cache(room=8)
+def test_a_mixer_without_a_fixed_cache_is_named():
+    class Memoryless(torch.nn.Module):
+        """It has what a layer needs and no cache of fixed room."""
+
+    model = make(CASES["delta_rule"])
+    model.stack.layers[1].self_attention = Memoryless()
+    with pytest.raises(ValueError, match="^room: expected None, since DeltaRule has no cache of f"):
+        model.new_cache(room=8)
 
 
 @pytest.mark.parametrize(
