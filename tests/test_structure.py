@@ -150,6 +150,7 @@ MAY_IMPORT = {
     "attn_course.own_machine": {
         "attn._checks",
         "attn.applications",  # where the trained models lie
+        "attn.decoding",
         "attn.reference",
         "attn_course.drawings",
         "attn_course.exercises",
@@ -158,6 +159,7 @@ MAY_IMPORT = {
     "attn_course.widgets": {
         "attn._checks",
         "attn.applications",  # where the trained models lie
+        "attn.decoding",
         "attn.reference",
         "attn_course.drawings",
         "attn_course.emoji",  # where the trained searcher lies
