@@ -343,6 +343,8 @@ def test_the_model_in_the_page_reads_carries_a_vector_over_and_loses_a_head(
     check(0, logits[0, -1])
     check(1, logits[1, -1])
     view("heads")
+    assert "beside=yes" in page.url
+    part("beside").uncheck()
     part("version").first.check()
     head(figure, 16, 0)
     np.testing.assert_allclose(weights_of(figure), weights[16][0, 0], atol=0.51 / 255)
