@@ -162,6 +162,49 @@ def answer_loss(logits: Tensor, ids: Tensor, taught: Tensor) -> Tensor:
     return -token_log_probabilities(logits, ids)[taught[..., 1:]].mean()
 
 
+def distillation_loss(logits: Tensor, teacher_logits: Tensor, taught: Tensor) -> Tensor:
+    """Return the cross-entropy with the probabilities of a teacher, where a token is to be learned.
+
+    Parameters
+    ----------
+    logits, teacher_logits : Tensor, shape (..., seq_len, vocab_size)
+        Of the model that learns and of the one that teaches, at the same tokens.
+    taught : Tensor of bool, shape (..., seq_len)
+        True where a token is to be learned, as in `answer_loss`.
+
+    Returns
+    -------
+    Tensor, scalar
+        The mean over the tokens that are taught. No gradient goes to the teacher.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not belong together, or nothing is taught.
+
+    References
+    ----------
+    Kim and Rush (2016), section 3.1; Hinton et al. (2015), section 2, with the temperature 1.
+
+    Examples
+    --------
+    The teacher hesitates between two tokens of four, and so does the model that learns the most.
+
+    >>> teacher = torch.tensor([[9.0, 9.0, -9.0, -9.0]] * 2)
+    >>> taught = torch.tensor([False, True])
+    >>> sure = torch.tensor([[9.0, 0.0, 0.0, 0.0]] * 2)
+    >>> [round(distillation_loss(one, teacher, taught).item(), 2) for one in (teacher, sure)]
+    [0.69, 4.5]
+    """
+    _check_shapes(logits=logits, teacher_logits=teacher_logits)
+    if taught.shape != logits.shape[:-1] or not taught[..., 1:].any():
+        wanted = f"True somewhere behind the first token, shape {tuple(logits.shape[:-1])}"
+        raise argument_error("taught", wanted, f"shape {tuple(taught.shape)}")
+    wanted = teacher_logits.detach().softmax(dim=-1)
+    each = -(wanted * logits.log_softmax(dim=-1)).sum(dim=-1)
+    return each[..., :-1][taught[..., 1:]].mean()
+
+
 def dpo_loss(
     policy_chosen: Tensor,
     policy_rejected: Tensor,

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from attn_course.answering import (
     answer_loss,
+    distillation_loss,
     dpo_loss,
     group_advantages,
     kl_estimate,
@@ -18,13 +19,14 @@ from attn_course.answering import (
     verify,
     verify_with_a_hole,
 )
-from attn_course.grammar import generate
+from attn_course.grammar import generate, translate
 from experiments import answering as bench
+from experiments import answering_steps as small
 from experiments.runner import get, read
 from tests.core.helpers import assert_close, refuses
 from tests.core.helpers import random as normal
 
-STORED = read(bench.RESULTS)
+STORED, STEPS = read(bench.RESULTS), read(small.RESULTS)
 
 
 # The verifiers.
@@ -82,6 +84,26 @@ def test_the_loss_of_answers_is_the_cross_entropy_of_what_is_taught(shape):
         following = (*place[:-1], place[-1] + 1)
         found = token_log_probabilities(logits, ids)[place]
         assert_close(found.exp(), likely[place][ids[following]])
+
+
+@pytest.mark.parametrize("shape", ((1, 2), (3, 7), (2, 3, 5)))
+def test_the_loss_of_a_teacher_is_its_entropy_and_how_far_from_it_one_is(shape):
+    logits, teacher = (3 * normal(*shape, 11, seed=i) for i in (6, 7))
+    logits.requires_grad_()
+    taught = torch.rand(shape, generator=torch.Generator().manual_seed(3)) < 0.5
+    taught[..., -1] = True
+    places = taught[..., 1:]
+    ours, theirs = (one[..., :-1, :][places].log_softmax(dim=-1) for one in (logits, teacher))
+    entropy = torch.distributions.Categorical(logits=theirs).entropy().mean()
+    away = F.kl_div(ours, theirs, log_target=True, reduction="batchmean")
+    teacher.requires_grad_()
+    loss = distillation_loss(logits, teacher, taught)
+    assert_close(loss, entropy + away)
+    assert torch.autograd.grad(loss, (logits, teacher), allow_unused=True)[1] is None
+    # A teacher that is sure of each token teaches what the tokens themselves teach.
+    ids = torch.randint(11, shape, generator=torch.Generator().manual_seed(4))
+    sure = 1e4 * F.one_hot(ids, 11).roll(-1, dims=-2).float()
+    assert_close(distillation_loss(logits, sure, taught), answer_loss(logits, ids, taught))
 
 
 @pytest.mark.parametrize("n, beta", ((1, 0.1), (5, 0.1), (4, 2.0)))
@@ -172,6 +194,14 @@ TWO = torch.zeros(2)
         ),
         (
             lambda: answer_loss(torch.zeros(2, 4), TWO.long(), torch.tensor([True, False])),
+            "taught: expected True somewhere behind the first token, shape (2,), got shape (2,)",
+        ),
+        (
+            lambda: distillation_loss(torch.zeros(2, 4), torch.zeros(2, 3), TWO.bool()),
+            "teacher_logits: expected shape (2, 4), got shape (2, 3)",
+        ),
+        (
+            lambda: distillation_loss(torch.zeros(2, 4), torch.zeros(2, 4), TWO.bool()),
             "taught: expected True somewhere behind the first token, shape (2,), got shape (2,)",
         ),
         (lambda: dpo_loss(TWO, TWO, TWO, TWO, beta=0), "beta: expected a positive number, got 0"),
@@ -335,3 +365,70 @@ def test_the_candidates_have_the_probabilities_that_are_stored():
             if said in kept:
                 assert kept[said][0] == pytest.approx(likely, abs=0.01)
         assert len(kept.keys() & {said for said, *_ in stored["answers"]}) >= 8
+
+
+# Steps before the answer, and a small model.
+
+
+def reads_the_steps(seed, prompts, begun):
+    """Reply as a model would that takes the last step it finds, and each fact, for true."""
+    found = []
+    for prompt, said in zip(prompts, begun, strict=True):
+        _, start, *relations = prompt.split()
+        path = [bench.words()[i] for i in said]
+        for relation in relations[len(path) :]:
+            path.append(small.world(seed)[relation][(path or [start])[-1]])
+        told = translate(f"the {prompt.split()[0]} {path[3]}").target
+        found.append([*bench.encoded(" ".join(path[len(said) :])), bench.TO, *bench.encoded(told)])
+    return found
+
+
+@pytest.mark.parametrize("seed", (0, 9))
+def test_a_walk_has_four_facts_and_no_walk_of_the_exam_is_taught(seed):
+    for others in small.world(seed).values():
+        assert sorted(others.values()) == sorted(others) == sorted(small.BEINGS)
+        assert all(one != other for one, other in others.items())
+    taught, exam = small.walks(seed)
+    assert (len(taught), len(exam)) == (1024, 256)
+    walks = [tuple(prompt.split()[1:]) for prompt, _ in (*taught, *exam)]
+    assert len(set(walks)) == len(walks)
+    # All ways of saying more have the same number of tokens, and end with or begin with the answer.
+    rng, (prompt, path) = random.Random(0), taught[0]
+    for asked in (1, 4):
+        said = {
+            kind: small.reply(kind, prompt, path, asked, rng) for kind in (*small.KINDS, "wrong")
+        }
+        assert len({len(one) for kind, one in said.items() if kind != "alone"}) == 1
+        for kind, one in said.items():
+            assert verify(
+                f"the {prompt.split()[0]} {path[asked - 1]}", small.answered(kind, one[:-1])
+            )
+
+
+def test_one_who_reads_the_steps_follows_the_one_that_is_exchanged(monkeypatch):
+    monkeypatch.setattr(
+        small,
+        "replies",
+        lambda seed, prompts, begun: reads_the_steps(seed, prompts, begun or [[]] * len(prompts)),
+    )
+    assert small.right(0, "steps", small.walks(0)[1], 4) == 1
+    assert small.altered(0, 0, 4) == {"true": 0, "follows": 1}
+
+
+@pytest.mark.slow
+def test_facts_and_steps_begin_as_those_that_are_stored():
+    assert small.knowing(0)[1] == pytest.approx(STEPS["facts"]["0"], abs=0.02)
+    for kind in small.KINDS:
+        rate = bench.best_rate(STEPS, "steps", kind)
+        losses = itertools.islice(small.walking(0, kind, 4, rate)[1], bench.N_FIRST)
+        stored = STEPS["steps"][kind]["4"]["0"]["first_losses"]
+        assert list(losses) == pytest.approx(stored, abs=0.05)
+
+
+@pytest.mark.parametrize("seed", bench.SEEDS)
+def test_each_small_model_begins_to_predict_as_the_one_that_is_stored(seed):
+    model = small.new_small(seed)
+    assert sum(p.numel() for p in model.parameters()) == 89_184
+    losses = itertools.islice(bench.predicting(model, seed), bench.N_FIRST)
+    stored = STEPS["distil"]["predicting"][str(seed)]["first_losses"]
+    assert list(losses) == pytest.approx(stored, abs=2e-3)
