@@ -479,7 +479,8 @@ class StateAttention(nn.Module):
         state: Tensor | None,
     ) -> Read:
         """Return what the queries read, and the state behind the last token."""
-        way = recurrent if query.shape[-2] == 1 else chunked
+        is_step = not torch.compiler.is_exporting() and query.shape[-2] == 1
+        way = recurrent if is_step else chunked
         return way(query, key, value, **rates, state=state)
 
     def weights(self, query: Tensor, key: Tensor, rates: dict[str, Tensor]) -> Tensor:

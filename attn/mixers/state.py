@@ -10,7 +10,8 @@ A *state* of shape (..., d_k, d_v) stands for all tokens so far. At each step
 `recurrent` does this token by token, which is how a model decodes. `chunked` gives the same in products of
 matrices, as training needs it: within a chunk every token looks at every earlier one, and only from chunk to
 chunk a state is passed on. `state_weights` is one chunk as long as the text, and so the matrix by which the
-values are multiplied. All are computed in float32 at least: a rounded state would keep its errors.
+values are multiplied. An exported graph has one chunk, too, and reads at most `LONGEST_EXPORTED` tokens under a
+delta rule. All are computed in float32 at least: a rounded state would keep its errors.
 """
 
 from contextlib import AbstractContextManager, nullcontext
@@ -25,6 +26,8 @@ from attn.attention.scaled_dot_product import autocasts
 
 # The output, and the state behind the last token.
 Read: TypeAlias = tuple[Tensor, Tensor]
+# The blocks that an exported graph solves one after the other make up so many tokens.
+LONGEST_EXPORTED = 4096
 
 
 def recurrent(
@@ -142,9 +145,13 @@ def chunked(
     dtype, length = value.dtype, query.shape[-2]
     chunk_size = check_size("chunk_size", chunk_size, least=1)
     query, key, value, log_decay, beta, state = _prepared(query, key, value, log_decay, beta, state)
-    if length == 0:
+    if torch.compiler.is_exporting():
+        # A graph for texts of any length cannot go from chunk to chunk.
+        chunk_size = length
+    elif length == 0:
         return torch.zeros_like(value).to(dtype), state
-    chunk_size = min(chunk_size, length)
+    else:
+        chunk_size = min(chunk_size, length)
     with _exactly(query.device):
         query, key, value = (_chunks(x, chunk_size) for x in (query, key, value))
         log_decay, beta = (
@@ -160,7 +167,7 @@ def chunked(
             kept = total[..., -1:, :].exp()
         if beta is not None and erased is not None:
             both = torch.cat((beta * value, beta * taken), dim=-1)
-            both = torch.linalg.solve_triangular(erased, both, upper=False, unitriangular=True)
+            both = _solved(erased, both)
             value, taken = both.split((value.shape[-1], taken.shape[-1]), dim=-1)
         states, written = [], []
         for i in range(key.shape[-3]):
@@ -253,8 +260,36 @@ def _pairs(
     return scores.tril(), erased
 
 
+def _solved(erased: Tensor, both: Tensor) -> Tensor:
+    """Return what the unit lower triangular matrix, of which `erased` is the lower half, maps to `both`."""
+    if not torch.compiler.is_exporting():
+        solved: Tensor = torch.linalg.solve_triangular(
+            erased, both, upper=False, unitriangular=True
+        )
+        return solved
+    # ONNX solves no triangular systems. Of two blocks on the diagonal whose inverses are known, the
+    # inverse of both together follows: what stands beneath them is multiplied by one and the other.
+    length = erased.shape[-1]
+    wanted = (
+        f"seq_len: expected at most {LONGEST_EXPORTED} tokens in an exported graph of a delta rule"
+    )
+    torch._check(length <= LONGEST_EXPORTED, lambda: wanted)
+    n = torch.arange(length, device=erased.device)
+    size, inverse = 1, (n[:, None] == n).to(erased.dtype).expand_as(erased)
+    while size < (length if isinstance(length, int) else LONGEST_EXPORTED):
+        row, column = n[:, None] // size, n // size
+        beneath = (row == column + 1) & (column % 2 == 0)
+        inverse = inverse - inverse @ erased.masked_fill(~beneath, 0.0) @ inverse
+        size *= 2
+    # ONNX drops the check above: what is not solved is not a number, instead of a wrong one.
+    solved = (inverse @ both).masked_fill((n >= LONGEST_EXPORTED)[:, None], torch.nan)
+    return solved
+
+
 def _chunks(x: Tensor, chunk_size: int) -> Tensor:
     """Split (..., length, d) into (..., n_chunks, chunk_size, d), with zeros at the end."""
+    if torch.compiler.is_exporting():
+        return x.unsqueeze(-3)
     padded = F.pad(x, (0, 0, 0, -x.shape[-2] % chunk_size))
     chunks: Tensor = padded.unflatten(-2, (-1, chunk_size))
     return chunks
