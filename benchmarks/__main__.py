@@ -23,6 +23,7 @@ from benchmarks import (
     gpu,
     gpu_step,
     import_time,
+    mixer_steps,
     page_model,
     training_step,
     translate_file,
@@ -51,6 +52,7 @@ TABLES = {
 OTHERS = {
     "attention_length": attention_length,
     "attention_at_length": attention_at_length,
+    "mixer_steps": mixer_steps,
     "widget_latency": widget_latency,
     "translator_latency": translator_latency,
     "first_run": first_run,

@@ -11,18 +11,22 @@ with a seed that is not reported.
 `three lengths`  the same after a training on three lengths alone
 `parity`         is the number of ones so far even or odd?
 `swaps`          in which order are three things when two change places at each step?
+`language`       which token follows, in short sentences and in the prose of the course?
 ===============  ============================================================================
 """
 
+import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-from itertools import permutations
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from itertools import pairwise, permutations
 
+import numpy as np
 import torch
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
+from attn.corpus import tatoeba
 from attn.mixers import (
     DeltaRule,
     GatedDeltaRule,
@@ -31,8 +35,11 @@ from attn.mixers import (
     MultiHead,
     Retention,
 )
+from attn.tokenizer import BytePairTokenizer
 from attn.transformer import DecoderOnly, TransformerConfig
+from experiments import modern_context
 from experiments.induction import rounded
+from experiments.modern_training import joined
 from experiments.runner import DATA, Experiment, Row
 
 RESULTS = DATA / "mixers.json"
@@ -174,6 +181,28 @@ COPIED = {
         "delta rule and softmax",
     ),
 }
+LANGUAGE = {
+    name: SEQUENCES[name]
+    for name in (
+        "softmax",
+        "window and global",
+        "linear",
+        "retention",
+        "delta rule",
+        "gated delta rule",
+        "delta rule and softmax",
+    )
+} | {"sink": Variant((MultiHead(sink=True),), "rotary")}
+# The vocabulary is learned from so many sentences, and from the prose that is read.
+N_SENTENCES, N_TOKENS = 20_000, 1000
+# The tokens of a text in training, the texts of a step, half of them prose, and what all steps may spend.
+READ, N_TEXTS, LANGUAGE_BUDGET = 128, 8, 3e11
+# The rates are tried with this share of the steps.
+SWEPT = 1 / 3
+# Places of a text and ranks of tokens, by how often they come in training, between which losses are means.
+PLACES, RANKS = (0, 16, 64, 128, 256), (0, 50, 250, N_TOKENS)
+# The tokens of each text that are judged.
+N_ASKED_FOR = 12_288
 # Smaller keys, and so smaller states, than D_MODEL / N_HEADS.
 STATES = {("delta rule", 4): Variant((DeltaRule(convolution=4, d_k=4),))}
 STATE_SEEDS = SEEDS[:3]
@@ -203,6 +232,16 @@ def operations(config, task):
     Products of matrices count, forward and backward. PyTorch's counter leaves triangular systems
     out, and on a CPU the fused attention, whose five products backward count as on a GPU.
     """
+    model, total, n_tokens, sizes = DecoderOnly(config), 0, 0, TASKS[task].trained
+    for size in sizes:
+        ids, answers = TASKS[task].draw(BATCH, size, torch.Generator().manual_seed(0))
+        total += counted(lambda ids=ids, answers=answers: loss_of(model, ids, answers))
+        n_tokens += ids.numel()
+    return total / len(sizes), n_tokens / len(sizes)
+
+
+def counted(loss):
+    """Return the operations of a loss and of its gradient."""
     aten = torch.ops.aten
 
     def attention(query, key, *_, **__):
@@ -216,13 +255,9 @@ def operations(config, task):
         aten._scaled_dot_product_flash_attention_for_cpu: attention,
         aten._scaled_dot_product_flash_attention_for_cpu_backward: attention_backward,
     }
-    model, total, n_tokens, sizes = DecoderOnly(config), 0, 0, TASKS[task].trained
-    for size in sizes:
-        ids, answers = TASKS[task].draw(BATCH, size, torch.Generator().manual_seed(0))
-        with FlopCounterMode(display=False, custom_mapping=others) as counter:
-            loss_of(model, ids, answers).backward()
-        total, n_tokens = total + counter.get_total_flops(), n_tokens + ids.numel()
-    return total / len(sizes), n_tokens / len(sizes)
+    with FlopCounterMode(display=False, custom_mapping=others) as counter:
+        loss().backward()
+    return counter.get_total_flops()
 
 
 def loss_of(model, ids, answers):
@@ -248,16 +283,25 @@ def steps_of(config, task, share=1.0):
 
 def training(config, task, rate, n_steps, seed):
     """Train a model; yield it and the loss after each step."""
+    sizes = TASKS[task].trained
+
+    def loss(model, number, generator):
+        return loss_of(model, *TASKS[task].draw(BATCH, sizes[number % len(sizes)], generator))
+
+    yield from taught(config, loss, rate, n_steps, seed)
+
+
+def taught(config, loss_at, rate, n_steps, seed):
+    """Train a model on the loss of each step; yield it and that loss after the step."""
     torch.manual_seed(seed)
     model = DecoderOnly(config)
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98))
-    generator, sizes = torch.Generator().manual_seed(100 + seed), TASKS[task].trained
+    generator = torch.Generator().manual_seed(100 + seed)
     for number in range(n_steps):
         fallen = 1 - 0.9 * number / n_steps
         for group in optimizer.param_groups:
             group["lr"] = rate * fallen * min(1, (number + 1) / WARMUP)
-        ids, answers = TASKS[task].draw(BATCH, sizes[number % len(sizes)], generator)
-        loss = loss_of(model, ids, answers)
+        loss = loss_at(model, number, generator)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -304,6 +348,99 @@ def measured(task, variant, seeds=SEEDS, rate=None):
     return rounded(told)
 
 
+@cache
+def language():
+    """Return the texts that are read and those that are judged, as rows of ids, and a digest of them.
+
+    Of both kinds, "sentences" and "prose", what is judged has not been read.
+    """
+    parts = tatoeba()
+    parts["held out"] = [*parts["validation"], *parts["clusters"], *parts["plain"]]
+    found = {}
+    for name in ("train", "held out"):
+        texts = list(dict.fromkeys(pair.source for pair in parts[name]))
+        found[name] = [texts[i] for i in np.random.default_rng(0).permutation(len(texts))]
+    prose = [modern_context.prose(chapter) for chapter in modern_context.CHAPTERS]
+    held_out = modern_context.HELD_OUT, f"L{modern_context.HELD_OUT}"
+    asked = [modern_context.prose(chapter) for chapter in held_out]
+    lines = [line for text in prose for line in text.splitlines()]
+    tokenizer = BytePairTokenizer.train([*found["train"][:N_SENTENCES], *lines], N_TOKENS)
+    read = {"sentences": joined(tokenizer, found["train"]), "prose": joined(tokenizer, prose)}
+    judged = {
+        "sentences": joined(tokenizer, found["held out"]),
+        "prose": joined(tokenizer, asked),
+    }
+    digest = hashlib.sha256("\n".join([*prose, *asked]).encode()).hexdigest()[:16]
+    return read, {name: ids[: N_ASKED_FOR + 1] for name, ids in judged.items()}, digest
+
+
+def reader(variant):
+    """Return the configuration of a model of text."""
+    sizes = {"vocab_size": N_TOKENS, "d_model": 64, "n_heads": 4, "d_ff": 128}
+    return replace(variant.config("recall"), **sizes)
+
+
+def next_loss(model, number, generator):
+    """Return the loss of the next step: as many stretches of sentences as of prose."""
+    rows = []
+    for ids in language()[0].values():
+        firsts = torch.randint(len(ids) - READ, (N_TEXTS // 2,), generator=generator)
+        rows += [ids[first : first + READ + 1] for first in firsts]
+    ids = torch.stack(rows)
+    return F.cross_entropy(model(ids[:, :-1])[0].flatten(0, 1), ids[:, 1:].flatten())
+
+
+@torch.no_grad()
+def losses(model, ids):
+    """Return the mean loss of a text, that of each range of `PLACES`, and of each of `RANKS`."""
+    length, texts = PLACES[-1], language()[0].values()
+    rows = torch.stack([ids[i : i + length + 1] for i in range(0, len(ids) - length, length)])
+    found = torch.cat(
+        [
+            F.cross_entropy(model(some[:, :-1])[0].mT, some[:, 1:], reduction="none")
+            for some in rows.split(16)
+        ]
+    )
+    often = sum(torch.bincount(text, minlength=N_TOKENS) / len(text) for text in texts)
+    rank = often.argsort(descending=True).argsort()[rows[:, 1:]]
+    places = [found[:, low:high].mean() for low, high in pairwise(PLACES)]
+    ranks = [found[(rank >= low) & (rank < high)].mean() for low, high in pairwise(RANKS)]
+    return [loss.item() for loss in (found.mean(), *places, *ranks)]
+
+
+def read_through(variant, rate, seed, share=1.0):
+    """Train a model of text; return its losses on each kind, the number of steps and the first losses."""
+    config = reader(variant)
+    spent = counted(partial(next_loss, DecoderOnly(config), 0, torch.Generator().manual_seed(0)))
+    n_steps = round(share * LANGUAGE_BUDGET / spent)
+    models, first = zip(*taught(config, next_loss, rate, n_steps, seed), strict=True)
+    told = {name: losses(models[-1], ids) for name, ids in language()[1].items()}
+    return told, n_steps, first[:N_FIRST], spent
+
+
+def literate(variant, seeds=SEEDS, rate=None):
+    """Tune the rate unless it is given; return the losses of models of text from each seed."""
+    rates = {}
+    for tried in () if rate else RATES:
+        told, *_ = read_through(variant, tried, TUNING_SEED, SWEPT)
+        rates[str(tried)] = sum(told[name][0] for name in told) / 2
+    rate = rate or float(min(rates, key=rates.get))
+    config, runs = reader(variant), [read_through(variant, rate, seed) for seed in seeds]
+    return rounded(
+        {
+            "rates": rates,
+            "rate": rate,
+            "steps": runs[0][1],
+            "per_token": round(runs[0][3] / (N_TEXTS * READ)),
+            "parameters": sum(p.numel() for p in DecoderOnly(config).parameters()),
+            "bytes": kept_bytes(config),
+            "texts": language()[2],
+            "first_losses": [first for _, _, first, _ in runs],
+            "losses": {name: [told[name] for told, *_ in runs] for name in runs[0][0]},
+        }
+    )
+
+
 def kept_bytes(config):
     """Return what all layers keep of a text of 64 tokens, in bytes."""
     layers = (config.mixers[i % len(config.mixers)] for i in range(config.n_layers))
@@ -340,6 +477,8 @@ def rows():
                 found[f"{task}, {name}, {depth}"] = Row(
                     partial(measured, task, variant), (task, name, str(depth))
                 )
+    for name, variant in LANGUAGE.items():
+        found[f"language, {name}"] = Row(partial(literate, variant), ("language", name))
     return found
 
 
@@ -355,6 +494,12 @@ def constants():
             name: {"trained": task.trained, "judged": task.judged, "budget": task.budget}
             for name, task in TASKS.items()
         },
+        "reading": {
+            "trained": READ,
+            "places": PLACES,
+            "ranks": RANKS,
+            "budget": LANGUAGE_BUDGET,
+        },
     }
 
 
@@ -362,6 +507,6 @@ EXPERIMENT = Experiment(
     "What do softmax attention and its successors recall, copy and count, at the same cost?",
     RESULTS,
     rows,
-    minutes=25,
+    minutes=36,
     constants=constants,
 )

@@ -1,11 +1,14 @@
 """What chapter 14 says of mixers: the tasks, how the operations are counted, and a part of each kind of row again."""
 
+import itertools
+import json
 import random
 
 import numpy as np
 import pytest
 import torch
 
+from benchmarks import mixer_steps
 from experiments import mixers
 from experiments.runner import read
 
@@ -98,7 +101,7 @@ def test_each_training_begins_as_the_one_that_is_stored(task, variant, stored):
 
 
 def test_the_rate_that_is_stored_is_the_best_of_those_tried():
-    rows = [row for task in ("recall", *mixers.COPIED) for row in STORED[task].values()]
+    rows = [row for task in ("recall", *mixers.COPIED, "language") for row in STORED[task].values()]
     rows += [
         row for task in mixers.TRACKING for name in STORED[task].values() for row in name.values()
     ]
@@ -107,6 +110,57 @@ def test_the_rate_that_is_stored_is_the_best_of_those_tried():
         assert row["rate"] in [
             float(rate) for rate, loss in row["rates"].items() if loss == min(row["rates"].values())
         ]
+
+
+def test_losses_by_place_and_by_rank_are_those_of_a_model_that_counts():
+    """A model that gives each token a fixed chance, so that every loss is known."""
+
+    def counts(ids):
+        chances = torch.linspace(-1, 1, mixers.N_TOKENS).log_softmax(0)
+        return chances.expand(*ids.shape, -1), None
+
+    ids = torch.randint(mixers.N_TOKENS, (513,), generator=torch.Generator().manual_seed(0))
+    often = torch.arange(mixers.N_TOKENS).repeat_interleave(torch.arange(mixers.N_TOKENS, 0, -1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mixers, "language", lambda: ({"text": often}, None, None))
+        whole, *parts = mixers.losses(counts, ids)
+    loss = -torch.linspace(-1, 1, mixers.N_TOKENS).log_softmax(0)[ids[1:]]
+    place, expected = torch.arange(512) % 256, []
+    for kind, edges in ((place, mixers.PLACES), (ids[1:], mixers.RANKS)):
+        for low, high in itertools.pairwise(edges):
+            expected.append(loss[(kind >= low) & (kind < high)].mean().item())
+    assert whole == pytest.approx(loss.mean().item(), abs=1e-5)
+    assert parts == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.slow
+def test_the_training_on_texts_begins_as_it_did_while_the_prose_is_the_same(needed):
+    needed("tatoeba")
+    torch.set_num_threads(1)
+    stored, config = STORED["language"]["sink"], mixers.reader(mixers.LANGUAGE["sink"])
+    steps = mixers.taught(config, mixers.next_loss, stored["rate"], stored["steps"], 1)
+    found = [loss for _, (_, loss) in zip(range(mixers.N_FIRST), steps, strict=False)]
+    # The prose is edited; what is read of it then differs a little, and so do the losses.
+    same = mixers.language()[2] == stored["texts"]
+    assert found == pytest.approx(stored["first_losses"][1], abs=0.002 if same else 0.2)
+
+
+@pytest.mark.parametrize("name", mixer_steps.MIXERS)
+@torch.no_grad()
+def test_a_timed_step_reads_the_same_token_every_time(name):
+    call = mixer_steps.step(mixer_steps.MIXERS[name], 9)
+    assert torch.equal(call(), call()) and call().shape == (1, 1, mixer_steps.D_MODEL)
+
+
+def test_the_steps_that_are_shown_are_those_of_every_mixer_and_their_bytes_are_counted():
+    stored = json.loads(mixer_steps.RESULTS.read_text("utf-8"))
+    assert stored["lengths"] == list(mixer_steps.LENGTHS) and stored["processor"]
+    found = mixer_steps.measure((4, 8), repeats=2, least=0)
+    assert list(found["time"]) == list(stored["time"]) == list(stored["bytes"])
+    for name, mixer in mixer_steps.MIXERS.items():
+        config = mixer_steps.config_of(mixer)
+        counted = [mixer.cache_bytes(config, n) for n in mixer_steps.LENGTHS]
+        assert stored["bytes"][name] == counted and len(stored["time"][name]) == len(counted)
 
 
 @pytest.mark.slow
