@@ -121,7 +121,8 @@ def configure(app, config):
     styles = attn_citations.style_of(config.language)
     config.bibtex_default_style, config.bibtex_reference_style = styles
     config.myst_heading_anchors = 3
-    config.suppress_warnings = ["myst.domains"]
+    # A type that two modules export is one class: a signature may link to either.
+    config.suppress_warnings = ["myst.domains", "ref.python"]
     config.add_module_names = False
     config.toc_object_entries = False  # in every page's contents they double the build
     config.myst_ref_domains = ["std"]  # `#decoding` is a section, never `attn.decoding`
