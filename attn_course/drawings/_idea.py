@@ -10,7 +10,7 @@ WIDTH = 356
 # The rules have a class of their own, because the machine on the same page also uses `lit` and
 # gives it letters.
 _STYLE = ink.STYLE + (
-    ".attn-idea{{width:100%;max-width:30rem}}.attn-idea .strong{{font-weight:650}}"
+    ".attn-d.attn-idea{{width:100%;max-width:30rem}}.attn-idea .strong{{font-weight:650}}"
     ".attn-idea .lit{{stroke:{accent};stroke-width:2.2}}.attn-idea .tip.lit{{fill:{accent};stroke:none}}"
     ".attn-idea .now{{fill:color-mix(in srgb,{accent} 14%,{surface});stroke:{accent};stroke-width:1.6}}"
     ".attn-idea .kept{{fill:{sunken};stroke:{muted};stroke-width:1}}"

@@ -253,3 +253,9 @@ def test_drawings_of_one_page_keep_their_rules_apart(tab):
     )
     show(page, machine + ideas, LIGHT, 900)
     assert page.evaluate(letters) == alone
+    show(page, ideas + machine, LIGHT, 900)
+    widths = page.evaluate(
+        "[...document.querySelectorAll('.attn-idea')].map(svg => svg.clientWidth / parseFloat(getComputedStyle(document.body).fontSize))"
+    )
+    # A drawing is at most a third wider than a phone, whatever is drawn after it.
+    assert len(widths) > 5 and max(widths) == 30
