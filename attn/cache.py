@@ -568,6 +568,12 @@ class FixedCache(DecoderCache):
         for tensor, before in zip(kept, copied, strict=True):
             tensor.copy_(before)
 
+    def forget_failed(self) -> None:
+        """Empty the slots that a failed step may have filled: a NaN in them would spoil the next step."""
+        for cache in self.self_attention:
+            for room in () if cache.replaced else cache._kept:
+                room[..., self.length :, :] = 0
+
     def advance(self, n_new: int) -> None:
         """Say that a step has filled so many slots."""
         self._place.length += n_new
@@ -576,6 +582,12 @@ class FixedCache(DecoderCache):
         """Forget all tokens but the first `length`; windows and states, all of them or none."""
         super().truncate(length)
         self._place.length = int(length)
+
+
+def check_no_mask(mask: Tensor | None) -> None:
+    """Refuse a mask beside a cache of fixed room, which has its own."""
+    if mask is not None:
+        raise argument_error("mask", "None, since the room of the cache is fixed", "a tensor")
 
 
 class Place:
@@ -619,8 +631,8 @@ class FixedKVCache(KVCache):
     Attributes
     ----------
     replaced, next : list of Tensor
-        What a step replaces at its end, and by what. Slots that it fills are not among it: nobody
-        sees them if the step fails.
+        What a step replaces at its end, and by what. The slots that it fills are not among it; if the
+        step fails, `FixedCache.forget_failed` empties them.
     """
 
     def __init__(

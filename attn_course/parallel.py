@@ -152,6 +152,8 @@ class ExpertParallel(nn.Module):
 
     def __init__(self, whole: Experts, processes: Processes) -> None:
         super().__init__()
+        if not isinstance(whole, Experts):
+            raise argument_error("whole", "an Experts", type(whole).__name__)
         self.count, self.n_experts = processes.count, len(whole.experts)
         if whole.balance != "none":
             raise argument_error("whole", "experts of balance = 'none'", whole.balance)

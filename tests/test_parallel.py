@@ -99,6 +99,7 @@ PLAIN = "one without a norm, a sink, a gate or positions of its own"
             f"{PLAIN}, got relative",
         ),
         (ExpertParallel, Experts(4, MixtureOfExperts(3, 1, 8)), "experts that 2 divides, got 3"),
+        (ExpertParallel, FeedForward(4, 8), "an Experts, got FeedForward"),
         (
             ExpertParallel,
             Experts(4, MixtureOfExperts(4, 1, 8, balance="bias")),

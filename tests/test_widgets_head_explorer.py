@@ -164,6 +164,7 @@ def test_python_and_the_page_write_and_read_the_same_addresses(node):
     [
         ("?a=b", "address: expected one with ?sentence=, got '?a=b'"),
         ("?sentence=a&off=2", "address, off: expected pairs such as 2.4, got '2'"),
+        ("?sentence=a&off=2.４", "address, off: expected pairs such as 2.4, got '2.４'"),
         ("?sentence=a&beside=no", "address, beside: expected yes, got 'no'"),
         ("?sentence=a&view=x", "address, view: expected heads or carry or lens or dares, got 'x'"),
     ],
@@ -268,6 +269,10 @@ def test_a_figure_of_the_page_is_made_in_a_cell_and_goes_back(needed, node):
         ),
         ({"text": "a", "off": [(31, 1)]}, "off: expected a whole number from 1 to 30, got 31"),
         ({"text": "a", "keep": [(1, 10)]}, "keep: expected a whole number from 1 to 9, got 10"),
+        (
+            {"text": "a", "keep": [(2, 5), (2, 6)]},
+            "keep: expected one head of a layer, got [(2, 5)",
+        ),
         ({"text": "a", "patch": (1, 1)}, "patch: expected another text to carry the vector to"),
     ):
         with pytest.raises(ValueError, match=re.escape(message)):

@@ -27,6 +27,7 @@ from attn.cache import (
     MemoryCache,
     Place,
     WindowCache,
+    check_no_mask,
     restored_on_error,
 )
 from attn.masks import combine_masks, window_mask
@@ -209,6 +210,7 @@ class MultiHeadAttention(nn.Module):
             visible = cache.visible if isinstance(cache, KVCache) else None
             window = self.window if visible is None else None
             if visible is not None:
+                check_no_mask(mask)
                 mask, is_causal = visible, False
             mask = self._mask_for_heads(mask, query_heads, key_heads, value_heads)
             tgt_len, src_len = query.shape[-2], key_heads.shape[-2]

@@ -24,7 +24,8 @@ def named(name: str) -> Corpus:
     """Return the corpus of that name: ``corpus(n_train=...)`` gives the pairs of each part.
 
     The parts *train* and *validation* are for training; every other one is a test. A package offers
-    a corpus in its ``pyproject.toml``, under ``[project.entry-points."attn.corpora"]``.
+    a corpus in its ``pyproject.toml``, under ``[project.entry-points."attn.corpora"]``: a function that
+    takes ``n_train`` and returns a dict from the name of a part to its pairs.
 
     Raises
     ------

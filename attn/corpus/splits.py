@@ -13,7 +13,7 @@ WORD = regex.compile(rf"{LETTERS}(?:'{LETTERS})*")
 
 
 def near_duplicates(sentences: Iterable[str]) -> dict[str, str]:
-    """Map each sentence to the representative of its near-duplicates, the first of them in order.
+    """Map each sentence to the representative of its near-duplicates, the first in alphabetical order.
 
     Two sentences are near-duplicates if they differ in one word, or if one lacks a word of the
     other. The relation is transitive, so sentences form clusters. Case and punctuation do not

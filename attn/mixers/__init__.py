@@ -14,7 +14,9 @@ module in the place of self-attention.
 
 Each has its cache, growing or of fixed room, which decodes to what the parallel form computes, and tells
 its costs: ``cache_bytes`` and ``step_flops``. Each compiles and leaves PyTorch through ``torch.export`` and
-ONNX; of a delta rule, a graph reads at most 4,096 tokens, since ONNX solves no triangular systems.
+ONNX. ONNX solves no triangular systems, so a graph of a delta rule has limits: it gives no weights, needs
+PyTorch 2.7, and reads at most 4,096 tokens. ``torch.export`` refuses a longer text; in ONNX every output
+of a longer text is NaN.
 """
 
 from attn.mixers.base import MIXERS, Mixer, check_mixers, described, mixer_from, register

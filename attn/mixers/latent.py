@@ -11,7 +11,7 @@ from attn._checks import argument_error, check_shape, check_size
 from attn._registry import ModelConfig
 from attn.attention import Attended, scaled_dot_product_attention
 from attn.attention.multi_head import Linear, check_places, mask_for_heads
-from attn.cache import FixedKVCache, KVCache, Place, restored_on_error
+from attn.cache import FixedKVCache, KVCache, Place, check_no_mask, restored_on_error
 from attn.mixers.base import Mixer, register
 from attn.positions import RelativePositions, check_even, check_waves
 
@@ -201,6 +201,7 @@ class LatentAttention(nn.Module):
             if cache is not None:
                 latent, shared = cache.append(latent, shared, positions)
                 if cache.visible is not None:
+                    check_no_mask(mask)
                     mask, is_causal = cache.visible, False
             shape = (*x.shape[:-2], self.n_heads, tgt_len, latent.shape[-2])
             is_step = cache is not None and tgt_len == 1

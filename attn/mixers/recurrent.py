@@ -25,7 +25,7 @@ from attn.attention import Attended
 from attn.attention.multi_head import Linear
 from attn.cache import LayerCache, Place, check_all_or_none, restored_on_error
 from attn.mixers.base import Mixer, register
-from attn.mixers.state import Read, chunked, recurrent, state_weights
+from attn.mixers.state import Read, chunked, exporting, recurrent, state_weights
 from attn.positions import SCHEMES, RelativePositions
 
 
@@ -479,7 +479,7 @@ class StateAttention(nn.Module):
         state: Tensor | None,
     ) -> Read:
         """Return what the queries read, and the state behind the last token."""
-        is_step = not torch.compiler.is_exporting() and query.shape[-2] == 1
+        is_step = not exporting() and query.shape[-2] == 1
         way = recurrent if is_step else chunked
         return way(query, key, value, **rates, state=state)
 

@@ -28,6 +28,12 @@ from attn.attention.scaled_dot_product import autocasts
 Read: TypeAlias = tuple[Tensor, Tensor]
 # The blocks that an exported graph solves one after the other make up so many tokens.
 LONGEST_EXPORTED = 4096
+_asked = getattr(torch.compiler, "is_exporting", lambda: False)  # PyTorch 2.6 lacks it.
+
+
+def exporting() -> bool:
+    """Return whether a graph is being exported, which some versions also say of ``torch.compile``."""
+    return bool(_asked()) and not torch.compiler.is_dynamo_compiling()
 
 
 def recurrent(
@@ -145,7 +151,7 @@ def chunked(
     dtype, length = value.dtype, query.shape[-2]
     chunk_size = check_size("chunk_size", chunk_size, least=1)
     query, key, value, log_decay, beta, state = _prepared(query, key, value, log_decay, beta, state)
-    if torch.compiler.is_exporting():
+    if exporting():
         # A graph for texts of any length cannot go from chunk to chunk.
         chunk_size = length
     elif length == 0:
@@ -262,7 +268,7 @@ def _pairs(
 
 def _solved(erased: Tensor, both: Tensor) -> Tensor:
     """Return what the unit lower triangular matrix, of which `erased` is the lower half, maps to `both`."""
-    if not torch.compiler.is_exporting():
+    if not exporting():
         solved: Tensor = torch.linalg.solve_triangular(
             erased, both, upper=False, unitriangular=True
         )
@@ -281,14 +287,15 @@ def _solved(erased: Tensor, both: Tensor) -> Tensor:
         beneath = (row == column + 1) & (column % 2 == 0)
         inverse = inverse - inverse @ erased.masked_fill(~beneath, 0.0) @ inverse
         size *= 2
-    # ONNX drops the check above: what is not solved is not a number, instead of a wrong one.
+    # ONNX drops the check above. A text that is too long then gets NaN everywhere, since what a token reads
+    # multiplies the later ones by zero, instead of wrong numbers.
     solved = (inverse @ both).masked_fill((n >= LONGEST_EXPORTED)[:, None], torch.nan)
     return solved
 
 
 def _chunks(x: Tensor, chunk_size: int) -> Tensor:
     """Split (..., length, d) into (..., n_chunks, chunk_size, d), with zeros at the end."""
-    if torch.compiler.is_exporting():
+    if exporting():
         return x.unsqueeze(-3)
     padded = F.pad(x, (0, 0, 0, -x.shape[-2] % chunk_size))
     chunks: Tensor = padded.unflatten(-2, (-1, chunk_size))

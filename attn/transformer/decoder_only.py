@@ -82,7 +82,12 @@ class DecoderOnly(Checkpoint):
                     raise argument_error(
                         name, "None, since the room of the cache is fixed", "a tensor"
                     )
-            logits, weights = self.in_room(ids, cache, cache.slots(ids.shape[-1]), need_weights)
+            slots = cache.slots(ids.shape[-1])
+            try:
+                logits, weights = self.in_room(ids, cache, slots, need_weights)
+            except BaseException:
+                cache.forget_failed()
+                raise
             cache.advance(ids.shape[-1])
             cache.keep_ids(ids)
             return logits, weights

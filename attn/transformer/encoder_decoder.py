@@ -162,8 +162,8 @@ class Transformer(Checkpoint):
         Parameters
         ----------
         ids, cache, tgt_mask, tgt_positions
-            As in `DecoderOnly.step`, of the target. `n_rows` may be a multiple of the number of
-            sources: beam search advances several rows for each.
+            As in `DecoderOnly.step` (there `mask` and `positions`), of the target. `n_rows` may be a
+            multiple of the number of sources: beam search advances several rows for each.
         memory : Tensor, shape (batch_size, src_len, d_model)
             From `encode`.
         src_mask : Tensor of bool, broadcastable to (batch_size, 1, src_len), optional

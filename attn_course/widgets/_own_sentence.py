@@ -1,5 +1,6 @@
 """The twin of own_sentence.js: a sentence that SmolLM2 reads for `HeadExplorer`, and the address that says it."""
 
+import re
 from contextlib import ExitStack
 from urllib.parse import parse_qs, quote_plus, urlsplit
 
@@ -10,6 +11,7 @@ OWN = "own"  # The name of such a sentence among the stored ones.
 STEPS = 255  # A weight of 1 is stored as this number.
 COLUMNS = 4
 VIEWS = ("heads", "carry", "lens", "dares")
+NUMBER = re.compile("[0-9]{1,7}")
 
 
 def address_of(text, other="", off=(), patch=None, head=None, keep=()):
@@ -62,7 +64,7 @@ def state_in(address):
 
     def pairs(name):
         found = [part.split(".") for part in said.get(name, "").split("-") if part]
-        if not all(len(pair) == 2 and all(n.isdecimal() for n in pair) for pair in found):
+        if not all(len(pair) == 2 and all(NUMBER.fullmatch(n) for n in pair) for pair in found):
             raise argument_error(f"address, {name}", "pairs such as 2.4", repr(said[name]))
         return [(int(one), int(two)) for one, two in found]
 
@@ -119,6 +121,8 @@ def read(model, tokenizer, text, other="", off=(), patch=None, keep=()):
         ]
         for name, pairs in (("off", off), ("keep", keep))
     )
+    if len({layer for layer, _ in keep}) < len(keep):
+        raise argument_error("keep", "one head of a layer", [(i + 1, k + 1) for i, k in keep])
     kept = [(layer, k) for layer, head in keep for k in range(n_heads) if k != head]
     off = [each for each in off if each not in kept] + kept
     if patch is not None:

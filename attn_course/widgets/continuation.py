@@ -130,10 +130,10 @@ class Continuation(Widget):
         if not {"text", "prompt"} & set(said):
             raise argument_error("address", "one with ?text= or ?prompt=", repr(address))
         parts = [part for part in said.get("written", "").split("-") if part]
-        found = [re.fullmatch(r"([rd]?)([0-9]+)", part) for part in parts]
+        found = [re.fullmatch(r"([rd]?)([0-9]{1,7})", part) for part in parts]
         if None in found:
             expected = "numbers such as 1-r338"
-            raise argument_error("address, written", expected, repr(said["written"]))
+            raise argument_error("address, written", expected, repr(said["written"][:40]))
         took, numbers = [TAKERS[one[1]] for one in found], [int(one[2]) for one in found]
 
         def number(name, least, most, otherwise, kind=float):

@@ -115,7 +115,12 @@ export function stateIn(search, { nLayers, nHeads }) {
     return found.slice(0, LETTERS);
   };
   const [patch] = pairs(PATCH, [nLayers + 1, LETTERS]); // The last one is what leaves the last layer.
-  const kept = pairs(KEEP, [nLayers, nHeads]).flatMap(([layer, head]) => othersOf(layer, head, nHeads));
+  const alone = pairs(KEEP, [nLayers, nHeads]).filter(([layer], i, all) => {
+    const isFirst = all.findIndex(([other]) => other === layer) === i; // Of one layer only one head can be left alone.
+    isWhole &&= isFirst;
+    return isFirst;
+  });
+  const kept = alone.flatMap(([layer, head]) => othersOf(layer, head, nHeads));
   const off = pairs(OFF, [nLayers, nHeads]).filter(([layer, head]) => !isIn(kept, layer, head)).concat(kept);
   const [head = null] = pairs(HEAD, [nLayers, nHeads]);
   const view = said.get(VIEW) ?? VIEWS[0];

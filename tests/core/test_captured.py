@@ -74,6 +74,13 @@ def test_a_fixed_cache_goes_on_after_a_failure_and_in_a_copy():
     with pytest.raises(ZeroDivisionError):
         model(ids[:, 3:4], cache=cache)
     model.output.forward = usual
+    # The vector of the last token is NaN in the second failure, and must not stay in its slot.
+    vectors = model.embedding.tokens.weight.data
+    before = vectors.clone()
+    vectors[ids[0, 5]] = torch.nan
+    with pytest.raises(ValueError, match="finite"):
+        model(ids[:, 3:6], cache=cache)
+    vectors.copy_(before)
     other = copy.deepcopy(cache)
     assert_close(model(ids[:, 3:5], cache=cache)[0], full[:, 3:5])
     assert other.length == 3
@@ -109,6 +116,14 @@ def test_what_a_fixed_cache_cannot_do_is_said():
         model(ids[:, :2], torch.ones(2, 1, 2).bool(), cache=cache)
     with pytest.raises(ValueError, match=f"^positions: expected {fixed}"):
         model(ids[:, :2], positions=torch.arange(2), cache=cache)
+    cache.place(cache.slots(2))
+    with pytest.raises(ValueError, match=f"^mask: expected {fixed}"):
+        attention = model.stack.layers[0].self_attention
+        attention(
+            torch.ones(2, 2, 16).double(),
+            mask=torch.ones(2, 2).bool(),
+            cache=cache.self_attention[0],
+        )
     with pytest.raises(
         ValueError, match=r"^key: expected shape \(2, 2, length, 4\) to match the ca"
     ):

@@ -103,6 +103,19 @@ def test_all_forms_agree_with_the_reference(rule, length):
         close(state, last)
 
 
+@pytest.mark.parametrize("rule", ["delta", "gated"])
+def test_an_exported_graph_has_a_longest_text(rule, monkeypatch):
+    monkeypatch.setattr("attn.mixers.state.exporting", lambda: True)
+    monkeypatch.setattr("attn.mixers.state.LONGEST_EXPORTED", 8)
+    tokens, numbers = inputs(rule, 8)
+    close(chunked(*tokens, **numbers)[0], by_reference(*tokens, **numbers))
+    tokens, numbers = inputs(rule, 9)
+    with pytest.raises(RuntimeError, match="seq_len: expected at most 8 tokens"):
+        chunked(*tokens, **numbers)
+    monkeypatch.setattr("torch._check", lambda *_: None)  # as ONNX, which drops it
+    assert chunked(*tokens, **numbers)[0].isnan().all()
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_a_text_may_be_read_in_parts(rule):
     tokens, numbers = inputs(rule, 20)

@@ -485,7 +485,8 @@ def test_an_address_holds_what_the_hand_did(node):
     console.log(JSON.stringify(input.map((state) => {
       const href = addressOf("https://a.b/c.html?q=1#d", state, 9);
       return [href, stateIn(new URL(href).search, { nLayers: 30, nHeads: 9 })];
-    }).concat([[null, stateIn("?off=x.2-3-31.1-2.10-4.5&keep=30&patch=32.1&head=0.1&view=x&beside=no&sentence=" + "y".repeat(999), { nLayers: 30, nHeads: 9 })]])));"""
+    }).concat([[null, stateIn("?off=x.2-3-31.1-2.10-4.5&keep=30&patch=32.1&head=0.1&view=x&beside=no&sentence=" + "y".repeat(999), { nLayers: 30, nHeads: 9 })],
+      [null, stateIn("?sentence=a&keep=2.1-2.2", { nLayers: 30, nHeads: 9 })]])));"""
     full = {
         "text": "¿Qué & cómo?",
         "other": "a=b",
@@ -498,7 +499,8 @@ def test_an_address_holds_what_the_hand_did(node):
     }
     plain = {"text": "The", "other": "", "off": [], "patch": None, "head": None, "view": "heads"}
     plain |= {"beside": False, "isWhole": True}
-    (href, found), (short, again), (_, nonsense) = node(script, [full, plain])
+    (href, found), (short, again), (_, nonsense), (_, two) = node(script, [full, plain])
+    assert two["off"] == [[1, head] for head in range(1, 9)] and not two["isWhole"]
     assert found == full and href.startswith("https://a.b/c.html?q=1&") and href.endswith("#d")
     assert "&off=1.9-30.1&keep=24.5&" in href
     assert (
