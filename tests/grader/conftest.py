@@ -18,7 +18,7 @@ SET = "ps2"
 
 @pytest.fixture(scope="session")
 def pristine(tmp_path_factory):
-    """A course just released; not to be written into."""
+    """A course just released, shared by all tests: none may write into it."""
     from assignments.release import release
 
     folder = tmp_path_factory.mktemp("pristine")
@@ -28,7 +28,7 @@ def pristine(tmp_path_factory):
 
 @pytest.fixture
 def course(pristine, tmp_path, monkeypatch):
-    """A released course of one's own."""
+    """A copy of the released course, which a test may write into."""
     from grader.course import Course
 
     monkeypatch.delenv("ATTN_GRADEBOOK", raising=False)

@@ -1,4 +1,4 @@
-"""Submissions that nobody would write, each made of its number, and all that reads them outside.
+"""Random hostile submissions, each drawn from its number, and all code outside the sandbox on them.
 
 The sandbox is not among them: in its place stands what a student's code could make of its answers.
 To look at one again: ``python -m tests.grader.fuzz 1234``.
@@ -41,11 +41,11 @@ SET = "ps2"
 FIRST = ["softmax-with-temperature", "attend-once"]
 # These are cells of the notebook.
 KEPT = ["setup", *FIRST, *(f"{name}-answer" for name in FIRST)]
-# One notebook takes milliseconds, and a little more on a busy machine.
+# A notebook takes milliseconds, or a little more on a busy machine.
 MOST_SECONDS = 20
-# Formgrader renders one of this many notebooks.
+# Formgrader renders one in this many notebooks.
 RENDERED = 100
-# These marks are replaced in the text, because `dumps` refuses such values.
+# These marks stand for values that `dumps` cannot write; `as_json` replaces them in the text.
 DEEP, DIGITS, TWICE = "@deep@", "@digits@", "@twice@"
 
 VALUES = [
@@ -81,7 +81,7 @@ KEYS = [
     "\ud800",
     "__class__",
 ]
-# A list of odds and ends is read as a paragraph, not one a line.
+# This list is not formatted one item a line, because it would be too long to read.
 TOKENS = [b"{", b"}", b"[", b"]", b'"', b"\\", b",", b":", b"null", b"NaN", b"-Infinity", b"1e999",
           b"\\ud800", b"\\u0000", b"\xff", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\0", b"\r", b"9" * 5000,
           b"[" * 5000, b'"cells"', b'"source"', b'"outputs"', b'"metadata"', b"<!--", b"$$"]  # fmt: skip
@@ -93,7 +93,7 @@ TIMES = [
     "2026-03-05 18:30:00 Europe/Madrid",
     "1772735400",
 ]
-# A list of odds and ends is read as a paragraph, not one a line.
+# This list is not formatted one item a line, because it would be too long to read.
 OF_TIMES = ["9" * 30, "1", "-", "+", ":", ".", "/", "/dev/zero", "/etc/localtime", "../", " ", "\t",
             "\n", "\0", "\x1b[31m", "UTC", "EST5EDT", "Etc/GMT+14", "right/UTC", "posixrules", "T",
             "h", "e", "_", "+99999999", "-14:00", "٣", "०", "２", "\u2028", "\udc80", "am", "BC",
@@ -121,16 +121,16 @@ NAMES = [
 
 
 class Hang(BaseException):
-    """One of them took too long. No `Exception`, so that nobody catches it."""
+    """A submission took too long. It is no `Exception`, so `except Exception` does not catch it."""
 
 
 def some(rng, most):
-    """Return a small number: most often 1."""
+    """Return a small random number from 1 to `most`: most often 1."""
     return min(int(rng.expovariate(0.7)) + 1, most)
 
 
 def mutate_text(rng, data, tokens):
-    """Change a sequence of bytes or characters here and there."""
+    """Change bytes or characters at a few random places, and return the result."""
     for _ in range(some(rng, 8)):
         at, to = sorted(rng.randrange(len(data) + 1) for _ in range(2))
         to = min(to, at + 2 ** rng.randrange(12))
@@ -148,7 +148,7 @@ def mutate_text(rng, data, tokens):
 
 
 def places(value):
-    """Yield each (container, key) of a tree."""
+    """Yield each (container, key) of a tree of JSON."""
     inner = value.items() if isinstance(value, dict) else enumerate(value)
     for key, child in list(inner):
         yield value, key
@@ -157,11 +157,11 @@ def places(value):
 
 
 def mutate_tree(rng, tree):
-    """Change a tree of JSON here and there, and return it: it may have become anything."""
+    """Change a tree of JSON at random places, and return it: its root may be any value."""
     whole = [tree]
     for _ in range(rng.choice([1, 2, 4, 8])):
         everywhere = list(places(whole))
-        # The deep levels hold hundreds of sources and outputs; the rarer parts are further up.
+        # Most places are deep, in sources and outputs; the rarer entries come first in the list.
         near = rng.choice([2, 20] + [len(everywhere)] * 8)
         container, key = rng.choice(everywhere[:near])
         change = rng.randrange(6)
@@ -175,7 +175,7 @@ def mutate_tree(rng, tree):
             container[key] = [container[key]]
         elif change == 3:
             other, at = rng.choice(everywhere)
-            # An earlier change may have removed it.
+            # An earlier change may have removed the entry that is copied.
             with contextlib.suppress(KeyError, IndexError):
                 container[key] = deepcopy(other[at])
         elif change == 4 and isinstance(container, dict):
@@ -188,7 +188,7 @@ def mutate_tree(rng, tree):
 
 
 def as_json(rng, tree):
-    """Return a tree as bytes, some of which are none of JSON's."""
+    """Return a tree as bytes, some of which may be no valid JSON."""
     text = json.dumps(tree, ensure_ascii=rng.random() < 0.7)
     depth = rng.choice([20, 300, 990, 5000])
     for mark, meaning in (
@@ -247,7 +247,7 @@ class Fuzz:
         self.outside = []
 
     def _frames(self):
-        """Return (header, arrays) of a run in which one task is right and one is not."""
+        """Return the (header, arrays) of a run with one right and one wrong task."""
         raised = {"late": False, "error": {"type": "KeyError", "message": "x"}}
         frames = [({"ready": True}, {}), ({"begins": ["cell", 1]}, {})]
         frames += [({"cell": number, **raised}, {}) for number in range(8)]
@@ -269,14 +269,14 @@ class Fuzz:
         return [*frames, ({"done": True}, {})]
 
     def notebook(self, rng):
-        """Return the bytes of a submission."""
+        """Return the bytes of a mutated notebook."""
         model = self.models[rng.choice(["es", "en"])]
         if rng.random() < 0.25:
             return mutate_text(rng, json.dumps(model).encode(), TOKENS)
         return as_json(rng, mutate_tree(rng, json.loads(json.dumps(model))))
 
     def answers(self, rng):
-        """Return the bytes that come out of the sandbox."""
+        """Return mutated bytes, in place of those that the sandbox would write."""
         stream = io.BytesIO()
         for header, arrays in self.frames:
             if rng.random() < 0.1:
@@ -292,7 +292,7 @@ class Fuzz:
         return mutate_text(rng, whole, TOKENS) if rng.random() < 0.3 else whole
 
     def try_one(self, number):
-        """Hand in one of them, and let everything outside the sandbox read it."""
+        """Hand in the submission of this number, and let everything outside the sandbox read it."""
         rng = random.Random(number)
         for edition in ("es", "en"):
             shutil.rmtree(self.course.folder / edition / "submitted", ignore_errors=True)
@@ -321,7 +321,7 @@ class Fuzz:
         assert not said, said[0].message
 
     def _see(self, handed, render):
-        """Look at what formgrader and the student would see, as they would."""
+        """Check what formgrader and the student would see."""
         place = self.course.path(handed.language, "autograded", handed.student, SET)
         shown = nbformat.from_dict(json.loads(place.read_bytes().decode()))
         nbformat.validate(shown)
@@ -338,7 +338,7 @@ class Fuzz:
 
     @contextlib.contextmanager
     def _gradebook(self, rng):
-        """Stand in for the gradebook, which takes its time, and for the sandbox."""
+        """Replace the gradebook, which is slow, and the sandbox by stand-ins."""
         seen = {}
 
         def record(config, student, name, points, unanswered, timestamp):
@@ -384,7 +384,7 @@ class Fuzz:
 
     @contextlib.contextmanager
     def _watched(self):
-        """Note what is opened elsewhere, and end what does not end."""
+        """Record files opened outside the allowed folders, and end what takes too long."""
 
         def ring(number, frame):
             raise Hang
@@ -400,7 +400,7 @@ class Fuzz:
             signal.signal(signal.SIGALRM, before)
 
 
-_WATCHING = []  # A hook of this kind cannot be taken away again.
+_WATCHING = []  # Python cannot remove an audit hook again.
 _PYTHON = [Path(sys.prefix), Path(sys.base_prefix), Path(__file__).parents[2]]
 _ZONES = [*map(Path, ("/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo"))]
 _ZONES += [Path("/etc/zoneinfo"), Path("/etc/localtime")]

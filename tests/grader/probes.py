@@ -1,4 +1,4 @@
-"""A small problem set, notebooks to grade, and probes of the sandbox from within."""
+"""A small problem set, notebooks to grade, and expressions to evaluate inside the sandbox."""
 
 import json
 import textwrap
@@ -12,7 +12,7 @@ from grader.grade import grade
 
 
 def group(case):
-    """Call the inputs with large numbers so: a plain exponential overflows on them."""
+    """Return the group of a case: "large" if a plain exponential overflows on it."""
     largest = max(np.abs(array).max() for array in case.values() if array.dtype.kind == "f")
     return "large" if largest > 20 else "values"
 
@@ -29,7 +29,7 @@ def softmax(scores):
     powers = np.exp(scores - np.maximum(scores.max(axis=-1, keepdims=True), -1e300))
     return powers / np.maximum(powers.sum(axis=-1, keepdims=True), 1e-300)
 """
-# The names are its own, so that cheating on the other task cannot help this one.
+# It defines a softmax of its own, so that cheating on the other task cannot help this one.
 RIGHT_ATTENTION = (
     RIGHT_SOFTMAX.replace("softmax", "own_softmax")
     + """
@@ -43,7 +43,7 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 
 
 def notebook(*cells):
-    """Return a notebook of code cells: sources, or dicts of what a cell is to hold besides."""
+    """Return a notebook of code cells, each given as its source or as a dict of its fields."""
     whole = [cell if isinstance(cell, dict) else {"source": cell} for cell in cells]
     return json.dumps(
         {"cells": [{"cell_type": "code", "metadata": {}, "outputs": [], **c} for c in whole]}
@@ -51,7 +51,7 @@ def notebook(*cells):
 
 
 def graded(path, *cells, **kwargs):
-    """Grade a notebook of these cells, written to a folder."""
+    """Write a notebook of these cells to a folder, and grade it."""
     file = path / "small.ipynb"
     file.write_text(notebook(*cells), encoding="utf-8")
     return grade(file, SET, b"secret", **kwargs)
@@ -65,7 +65,7 @@ FULL = (5.0, 5.0)
 
 
 def answer(*cells, case=None, **kwargs):
-    """Run cells that define `f`; return the outcome, and what `f` returned or None."""
+    """Run cells that define `f`; return the outcome, and the value of `f` or None."""
     inputs = {"t": [{"x": np.arange(3.0) if case is None else case}]}
     task = {"id": "t", "function": "f", "outputs": ["y"]}
     numbered = [(n, textwrap.dedent(cell)) for n, cell in enumerate(cells)]
@@ -76,12 +76,12 @@ def answer(*cells, case=None, **kwargs):
 
 
 def errors(outcome):
-    """Return the exceptions of the cells that raised, by number."""
+    """Return the errors of the cells that raised, by number of the cell."""
     return {h["cell"]: h["error"] for h, _ in outcome.frames if "cell" in h}
 
 
 def look(*probes, before="", **kwargs):
-    """Evaluate expressions inside; return the text of each value, or of the exception."""
+    """Evaluate expressions inside the sandbox; return the text of each value or exception."""
     source = f"""
         import ctypes, os, re, signal, socket, sys, threading
         libc = ctypes.CDLL(None, use_errno=True)

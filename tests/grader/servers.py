@@ -1,4 +1,4 @@
-"""Servers that a test starts: a port for them, and the wait until they answer."""
+"""Helpers for servers that a test starts: free ports, and waiting until a server answers."""
 
 import socket
 import time
@@ -6,7 +6,7 @@ import urllib.request
 
 
 def wait(done, seconds=300):
-    """Wait until something is true."""
+    """Wait until a condition is true."""
     end = time.monotonic() + seconds
     while not done():
         assert time.monotonic() < end, "no answer"
@@ -14,7 +14,7 @@ def wait(done, seconds=300):
 
 
 def free_ports(number):
-    """Return ports of this machine that nobody listens on."""
+    """Return free ports of this machine."""
     sockets = [socket.socket() for _ in range(number)]
     for one in sockets:
         one.bind(("127.0.0.1", 0))
@@ -25,7 +25,7 @@ def free_ports(number):
 
 
 def wait_for(url, running, log):
-    """Wait until a server that was just started answers at an address.
+    """Wait until a server that was just started answers at a URL.
 
     A server may name its address in a file before it listens there, so only an answer counts.
     """

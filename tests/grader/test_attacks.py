@@ -1,4 +1,4 @@
-"""Attacks: the cheat earns nothing, honest work beside it keeps its marks, the grading ends."""
+"""Attacks: a cheat earns nothing, honest work beside it keeps its marks, and the grading ends."""
 
 import builtins
 import json
@@ -37,7 +37,7 @@ def cheat(path, *cells, **kwargs):
 
 @pytest.fixture(autouse=True)
 def nothing_is_left(tmp_path, monkeypatch):
-    """Whatever the attack, no process and no file of a job outlives the grading."""
+    """Check that after any attack no process and no file of a job is left."""
     jobs = tmp_path / "jobs"
     jobs.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(jobs))
@@ -170,7 +170,7 @@ def test_deceiving_the_comparison_earns_nothing(tmp_path, code):
     assert result.marks[0].max_points == 5.0
 
 
-# Writes to every pipe there is, as the harness would.
+# This function writes to every pipe that is open, as the harness would.
 FORGE = """
     import json, os, stat, struct
     def forge(header, described=(), packed=b""):
@@ -193,20 +193,20 @@ FORGERIES = {
 
 
 @pytest.mark.parametrize("code", FORGERIES.values(), ids=FORGERIES)
-def test_forged_frames_hold_answers_and_never_marks(tmp_path, code):
+def test_forged_frames_change_no_marks(tmp_path, code):
     result = cheat(tmp_path, WRONG_SOFTMAX, FORGE, code)
     assert points(result) == (0.0, 5.0)
     assert result.broken_cells == {}
 
 
-def test_forged_errors_of_cells_are_kept_to_cells_that_are_there(tmp_path):
+def test_forged_errors_of_cells_that_do_not_exist_are_ignored(tmp_path):
     forged = "for n in (True, 2, 99, -1, 1.0, '0'): forge({'cell': n, 'error': {'type': '<b>'}})"
     result = cheat(tmp_path, FORGE, forged, "forge({'cell': 0, 'error': {'type': 'KeyError'}})")
     assert result.broken_cells == {0: "KeyError", 1: "Exception", 2: "Exception"}
     assert [type(number) for number in result.broken_cells] == [int] * 3
 
 
-# Looks for the inputs in all that a cell can open, and in memory.
+# This cell looks for the inputs in all that a cell can open, and in memory.
 SEARCH = """
     import gc, os, select, sys
     found = []
@@ -232,7 +232,7 @@ SEARCH = """
         frame = frame.f_back
     assert (found, pipes, frames) == ([], [], []), (found, pipes, frames)
 """
-# Asks for them as the harness does when all cells have run, and takes them.
+# This cell asks for the inputs as the harness does when all cells have run, and reads them.
 STEAL = """
     import marshal, select
     forge({"inputs": True})
@@ -255,7 +255,7 @@ def test_no_cell_finds_the_inputs(tmp_path):
     assert points(result) == FULL
 
 
-def test_what_is_known_of_the_inputs_reaches_no_remark_on_a_cell(tmp_path):
+def test_stolen_inputs_cannot_be_leaked_through_the_errors_of_cells(tmp_path):
     steal = [textwrap.dedent(code) for code in (FORGE, STEAL)]
     tell = ("raise KeyError", "forge({'cell': 1, 'error': {'type': 'IndexError'}})")
     blame = "forge({'begins': ['cell', 2]})\nos._exit(0)"
@@ -266,7 +266,7 @@ def test_what_is_known_of_the_inputs_reaches_no_remark_on_a_cell(tmp_path):
         assert points(result)[0] == 0.0
 
 
-def test_of_an_exception_little_more_is_told_than_that_there_is_one(tmp_path):
+def test_only_sixteen_kinds_of_exception_are_told_apart(tmp_path):
     kinds = [k for k in vars(builtins).values() if isinstance(k, type) and issubclass(k, Exception)]
     plain = [
         kind.__name__ for kind in kinds if not issubclass(kind, (UnicodeError, ExceptionGroup))
@@ -278,7 +278,7 @@ def test_of_an_exception_little_more_is_told_than_that_there_is_one(tmp_path):
     assert len(plain) > 40 and len(told) == 16
 
 
-def test_a_forged_beginning_costs_only_the_forger(tmp_path):
+def test_a_forged_begins_frame_costs_only_the_tasks_of_the_forger(tmp_path):
     forged = "forge({'begins': ['task', 't-attention']})\nos._exit(0)"
     result = cheat(tmp_path, RIGHT_SOFTMAX, FORGE, forged)
     assert points(result) == FULL
@@ -288,10 +288,10 @@ def test_a_forged_beginning_costs_only_the_forger(tmp_path):
     assert blamed.broken_cells == {0: "process", 2: "process"}
 
 
-def test_a_frame_cut_in_two_ends_what_is_read_and_no_more(tmp_path):
+def test_reading_stops_at_a_broken_frame_and_earlier_answers_count(tmp_path):
     junk = "for fd in range(3, 64):\n    try: os.write(fd, b'\\xff' * 50)\n    except OSError: pass"
     result = cheat(tmp_path, RIGHT_SOFTMAX, FORGE, junk)
-    # The cell that wrote it is where the run ended; without it all is well.
+    # The run counts as ended in the cell that wrote the broken frame; the answers before it count.
     assert points(result) == FULL
     assert result.broken_cells == {2: "output"}
 
@@ -317,7 +317,7 @@ def test_editing_cells_points_and_ids_changes_no_mark(tmp_path):
     ]
 
 
-# --- Doors: each tried by name, in one run
+# --- System calls and files that are forbidden: each is tried by name, in one run
 
 
 DENIED = "PermissionError: [Errno 1] Operation not permitted"
@@ -327,7 +327,7 @@ C_DENIED = "(-1, 1)"
 
 
 def by_number(name, *arguments):
-    """Return an expression that makes a system call, and its answer and errno."""
+    """Return an expression that makes a system call, and gives its result and errno."""
     from grader.syscalls import NUMBERS
 
     number = NUMBERS[os.uname().machine].get(name, name)
@@ -336,7 +336,7 @@ def by_number(name, *arguments):
 
 
 DOORS = {
-    # The network, and what is no network but reaches as far.
+    # The network, and other calls that reach beyond the sandbox.
     **{
         f"socket.socket(socket.{family}, socket.{kind})": DENIED
         for family in ("AF_INET", "AF_INET6", "AF_UNIX", "AF_NETLINK", "AF_VSOCK", "AF_ALG")
@@ -353,7 +353,7 @@ DOORS = {
     "__import__('subprocess').run(['/usr/bin/true'])": "PermissionError",
     "os.system('true') != 0": "True",
     "threading.Thread(target=print).start()": "RuntimeError: can't start new thread",
-    # Memory that is in no address space.
+    # Memory that belongs to no address space.
     "os.memfd_create('a')": DENIED,
     "open('/dev/shm/a', 'w')": ABSENT,
     "__import__('multiprocessing.shared_memory').shared_memory.SharedMemory(create=True, size=9)": ABSENT,
@@ -363,7 +363,7 @@ DOORS = {
         for name in ("shmget", "msgget", "semget", "mq_open", "io_setup", "inotify_init1")
     },
     by_number("vmsplice", 1, 0, 0, 0): C_DENIED,
-    # Namespaces, mounts, debugging, keys, and the young part of the kernel.
+    # Namespaces, mounts, debugging, keys, and recent system calls.
     by_number("unshare", 0x10000000): C_DENIED,
     by_number("setns", 0, 0): C_DENIED,
     by_number("clone", 0x10000000 | 17, 0): C_DENIED,
@@ -375,9 +375,10 @@ DOORS = {
         by_number(name, 0, 0, 0, 0, 0): C_DENIED
         for name in ("bpf", "perf_event_open", "userfaultfd", "process_vm_readv", "syslog")
     },
-    # clone3, io_uring_setup, fsopen, pidfd_getfd, memfd_secret, statmount, and one to come.
+    # clone3, io_uring_setup, fsopen, pidfd_getfd, memfd_secret, statmount, and one not yet
+    # assigned.
     **{by_number(n, 0, 0): "(-1, 38)" for n in (424, 435, 425, 430, 438, 447, 457, 999)},
-    # Places.
+    # Folders and files.
     "open('/proc/self/mountinfo').read()": ABSENT,
     "os.listdir('/proc')": ABSENT,
     "os.listdir('/sys')": ABSENT,
@@ -398,8 +399,8 @@ DOORS = {
     "__import__('shutil').rmtree('/python')": READ_ONLY,
     "os.mknod('/tmp/b', 0o60600, 0x800)": DENIED,
     "os.symlink('/etc/shadow', '/tmp/s') or open('/tmp/s').read()": ABSENT,
-    "os.setuid(0)": ("OSError: [Errno 22]", DENIED),  # another system's root, or no right to it
-    # The devices are the machine's own.
+    "os.setuid(0)": ("OSError: [Errno 22]", DENIED),  # the root of another system, or no permission
+    # The devices are those of the machine.
     "os.chmod('/dev/null', 0)": DENIED,
     "os.chmod('/dev/urandom', 0)": DENIED,
     "os.chown('/dev/null', 65534, 65534)": ("OSError: [Errno 22]", DENIED),
@@ -415,7 +416,7 @@ def tried():
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_doors_are_shut(tried, door):
+def test_forbidden_system_calls_and_files_are_refused(tried, door):
     assert tried[door].startswith(DOORS[door])
 
 
@@ -436,7 +437,7 @@ def test_there_are_no_programs_and_no_other_processes():
     assert list(seen.values()) == ["[]"] * 3
 
 
-def test_where_the_course_lies_is_written_nowhere(tmp_path):
+def test_the_path_of_the_course_appears_nowhere_inside(tmp_path):
     home = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     seen = look(
         "[v for v in (sys.prefix, sys.base_prefix, sys.executable, *sys.path, *sys.argv,"
@@ -445,7 +446,7 @@ def test_where_the_course_lies_is_written_nowhere(tmp_path):
     assert list(seen.values()) == ["[]"]
 
 
-# --- Using up the machine
+# --- Exhausting the resources of the machine
 
 LITTLE = Limits(step_wall_s=4, step_cpu_s=2, wall_s=40, memory_bytes=2**29, output_bytes=2**20)
 SIEGES = {
@@ -467,8 +468,8 @@ SIEGES = {
 }
 
 
-def test_sieges_that_end_in_an_exception_cost_nothing(tmp_path):
-    """The limits of the kernel stop these, and the cells after them run."""
+def test_resource_attacks_that_raise_an_exception_cost_no_points(tmp_path):
+    """The limits of the kernel end these attacks with an exception, and the later cells run."""
     result = graded(tmp_path, *SIEGES.values(), RIGHT_SOFTMAX, RIGHT_ATTENTION, limits=LITTLE)
     assert points(result) == FULL
     assert set(result.broken_cells) == set(range(len(SIEGES)))
@@ -496,7 +497,7 @@ ODD = "class E(Exception):\n    def __str__(self): raise SystemExit\nraise E"
 
 @pytest.mark.grader
 @pytest.mark.parametrize("code", [*ENDINGS.values(), ODD], ids=[*ENDINGS, "odd exception"])
-def test_ending_the_process_costs_the_cell_and_no_more(tmp_path, code):
+def test_ending_the_process_in_a_cell_costs_only_this_cell(tmp_path, code):
     result = graded(tmp_path, RIGHT_SOFTMAX, code, RIGHT_ATTENTION, limits=LITTLE)
     assert points(result) == FULL
     assert result.broken_cells == {1: "process"}
@@ -504,7 +505,7 @@ def test_ending_the_process_costs_the_cell_and_no_more(tmp_path, code):
 
 @pytest.mark.grader
 @pytest.mark.parametrize("code", ENDINGS.values(), ids=ENDINGS)
-def test_ending_the_process_in_a_function_costs_the_task_and_no_more(tmp_path, code):
+def test_ending_the_process_in_a_function_costs_only_this_task(tmp_path, code):
     inner = "def softmax(scores):\n" + textwrap.indent(code, "    ")
     result = graded(tmp_path, inner, RIGHT_ATTENTION, limits=LITTLE)
     assert points(result) == (0.0, 5.0)
@@ -528,7 +529,7 @@ STALLS = {
 
 @pytest.mark.grader
 @pytest.mark.parametrize("code", STALLS.values(), ids=STALLS)
-def test_what_never_ends_costs_its_cell_or_its_task_and_no_more(tmp_path, code):
+def test_code_that_never_ends_costs_only_its_cell_or_its_task(tmp_path, code):
     short = Limits(step_wall_s=2, step_cpu_s=1)
     cell = graded(tmp_path, RIGHT_SOFTMAX, code, RIGHT_ATTENTION, limits=short)
     assert points(cell) == FULL
@@ -540,7 +541,7 @@ def test_what_never_ends_costs_its_cell_or_its_task_and_no_more(tmp_path, code):
 
 
 @pytest.mark.grader
-def test_an_honest_task_that_comes_after_slow_ones_has_its_own_time(tmp_path):
+def test_a_slow_task_leaves_enough_time_for_the_next_one(tmp_path):
     slow = "\nimport time\nquick = softmax\ndef softmax(scores):\n    time.sleep({})\n    return quick(scores)"
     twice = "\nplain = scaled_dot_product_attention\ndef scaled_dot_product_attention(*a):\n    time.sleep(0.2)\n    return plain(*a)"
     cells = (RIGHT_SOFTMAX + slow.format(0.2), RIGHT_ATTENTION + twice)
@@ -577,20 +578,20 @@ SLEEP, WORK = (
     [[SLEEP.format(10.5)] * 9, [WORK.format(2.5)] * 12, [WORK.format(1)] * 24],
     ids=["nine that sleep 10.5 s", "twelve that work 2.5 s", "twenty-four that work 1 s"],
 )
-def test_slow_cells_after_an_answer_cost_nothing(tmp_path, cells):
+def test_slow_cells_after_an_answer_cost_no_points(tmp_path, cells):
     result = graded(tmp_path, RIGHT_SOFTMAX, RIGHT_ATTENTION, "import time", *cells)
     assert points(result) == FULL
     assert set(result.broken_cells.values()) <= {"time"}
 
 
-def test_traps_after_an_answer_cost_nothing_however_many_they_are(tmp_path):
+def test_any_number_of_cells_that_exit_after_an_answer_cost_no_points(tmp_path):
     traps, limits = ["import os\nos._exit(1)"] * 99, Limits(wall_s=5)
     honest = (RIGHT_SOFTMAX, RIGHT_ATTENTION)
     assert points(graded(tmp_path, *honest, *traps, limits=limits)) == FULL
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
-def test_cells_that_sleep_for_ever_cost_nothing_and_the_grading_ends(tmp_path, place):
+def test_cells_that_sleep_for_ever_cost_no_points_and_the_grading_ends(tmp_path, place):
     cells, start = ["import time", *[SLEEP.format(10**6)] * 8], time.monotonic()
     honest = (RIGHT_SOFTMAX, RIGHT_ATTENTION)
     whole = (*cells, *honest) if place == "before" else (*honest, *cells)
@@ -600,7 +601,7 @@ def test_cells_that_sleep_for_ever_cost_nothing_and_the_grading_ends(tmp_path, p
     assert time.monotonic() - start < 12
 
 
-def test_cells_that_never_end_before_an_answer_and_in_its_cell_cost_nothing(tmp_path):
+def test_endless_loops_before_an_answer_or_in_its_cell_cost_no_points(tmp_path):
     quick, endless = Limits(step_cpu_s=0.3), "\nwhile True: pass"
     result = graded(tmp_path, endless, RIGHT_SOFTMAX + endless, RIGHT_ATTENTION, limits=quick)
     assert points(result) == FULL
@@ -620,23 +621,23 @@ AFTERWARDS = {
 
 
 @pytest.mark.parametrize("code", AFTERWARDS.values(), ids=AFTERWARDS)
-def test_nothing_after_an_answer_costs_it(tmp_path, code):
+def test_no_code_after_an_answer_costs_its_points(tmp_path, code):
     assert points(graded(tmp_path, RIGHT_SOFTMAX, RIGHT_ATTENTION, code)) == FULL
 
 
-def test_of_a_wrong_answer_that_is_lost_the_mistake_is_still_named(tmp_path):
+def test_the_mistake_of_a_deleted_wrong_answer_is_still_named(tmp_path):
     lost = graded(tmp_path, WRONG_SOFTMAX, RIGHT_ATTENTION, "del softmax")
     assert lost.marks == graded(tmp_path, WRONG_SOFTMAX, RIGHT_ATTENTION).marks
     assert lost.marks[0].status == "wrong"
 
 
-def test_an_answer_may_be_completed_further_down(tmp_path):
+def test_a_helper_function_may_be_defined_after_the_answer(tmp_path):
     calls = "def softmax(scores): return helper(scores)"
     helper = RIGHT_SOFTMAX.replace("softmax", "helper")
     assert points(graded(tmp_path, calls, RIGHT_ATTENTION, helper)) == FULL
 
 
-def test_of_two_answers_the_last_counts(tmp_path):
+def test_the_last_of_two_answers_counts(tmp_path):
     wrong_again = graded(tmp_path, RIGHT_SOFTMAX, RIGHT_ATTENTION, WRONG_SOFTMAX)
     assert points(wrong_again) == (0.0, 5.0)
     assert points(graded(tmp_path, WRONG_SOFTMAX, RIGHT_ATTENTION, RIGHT_SOFTMAX)) == FULL
@@ -658,8 +659,8 @@ def test_a_gigabyte_of_output_on_every_descriptor(tmp_path):
 
 @pytest.mark.grader
 @pytest.mark.parametrize("text", ["[],", "{},", '"",', "1e9,"])
-def test_what_json_unfolds_to_is_bounded(tmp_path, text):
-    # Outside, a few bytes of JSON become an object; as much as may come out is such bytes.
+def test_the_memory_of_parsed_json_is_bounded(tmp_path, text):
+    # A few bytes of JSON unfold into a large object; the test sends as many bytes as are allowed.
     bomb = (
         f"text = '[{{\"a\": [' + {text!r} * 10**6 + '0]}}, []]'\n"
         "for fd in range(3, 64):\n    try:\n        while True:\n"
@@ -674,14 +675,14 @@ def test_what_json_unfolds_to_is_bounded(tmp_path, text):
 
 
 @pytest.mark.grader
-def test_a_large_answer_costs_its_task_and_no_more(tmp_path):
+def test_a_large_answer_costs_only_its_task(tmp_path):
     large = "import numpy as np\ndef softmax(scores): return np.zeros(2**22)"
     result = cheat(tmp_path, large)
     assert points(result) == (0.0, 5.0)
 
 
 @pytest.mark.grader
-def test_answers_that_are_no_numbers_earn_nothing(tmp_path):
+def test_answers_that_are_no_numeric_arrays_earn_no_points(tmp_path):
     kinds = (
         "np.array([object()])",
         "np.array(['1'])",
@@ -705,7 +706,7 @@ def test_answers_that_are_no_numbers_earn_nothing(tmp_path):
         assert points(result) == (0.0, 5.0), kind
 
 
-def test_an_answer_that_unpickles_is_never_loaded(tmp_path):
+def test_a_pickled_answer_is_never_loaded(tmp_path):
     code = """
         import numpy as np, os
         class Harm:
@@ -725,13 +726,13 @@ def test_the_same_notebook_gets_the_same_marks(tmp_path, unsafe):
     assert others == [first, first]
 
 
-def test_what_a_submission_writes_is_gone_before_the_next(tmp_path):
+def test_files_of_a_submission_are_removed_before_the_next(tmp_path):
     answer("open('/tmp/note', 'w').write('the answers')")
     outcome, _ = answer("open('/tmp/note')")
     assert errors(outcome)[0]["type"] == "FileNotFoundError"
 
 
-def test_json_of_a_job_holds_no_more_than_it_must():
+def test_the_json_file_of_a_job_has_only_the_required_entries():
     seen = look("sorted(__import__('json').load(open('/job/job.json')))")
     assert list(seen.values()) == [
         str(["cells", "clock", "limits", "packages", "sealed", "stand_ins", "tasks"])

@@ -1,4 +1,4 @@
-"""A class: what is found, what is graded once, and what cannot stop the rest."""
+"""Grading a class: what is found, what is graded only once, and faults that stop no other."""
 
 import csv
 import errno
@@ -39,7 +39,7 @@ walls = pytest.mark.usefixtures("sandbox")
 
 
 def graded(course):
-    """Grade what waits in this process; return the points by student."""
+    """Grade the waiting submissions in this process; return the points by student."""
     return {
         handed.student: result["marks"]["score"] for handed, result in Batch(course, "ps2").work()
     }
@@ -71,7 +71,7 @@ def test_submissions_of_both_editions_are_found(course, hand_in):
 
 
 @pytest.mark.parametrize(("es", "en", "counts"), [(3, 4, "en"), (4, 3, "es"), (10, 9, "es")])
-def test_of_two_editions_the_later_counts(course, hand_in, es, en, counts):
+def test_the_later_of_two_editions_counts(course, hand_in, es, en, counts):
     hand_in("ana", language="es", when=f"2026-03-{es:02} 10:00:00")
     hand_in("ana", language="en", when=f"2026-03-{en:02} 10:00:00")
     handed, _, remarks = find(course, "ps2")
@@ -80,7 +80,7 @@ def test_of_two_editions_the_later_counts(course, hand_in, es, en, counts):
     assert remarks == [f"ana handed in both editions: the later, in {name}, counts."]
 
 
-def test_without_a_timestamp_the_file_tells_the_time(course, hand_in):
+def test_without_a_timestamp_the_time_of_the_file_counts(course, hand_in):
     hand_in("ana", language="es", when="2026-03-02 00:00:00")
     path = hand_in("ana", language="en", when=None)
     for day, counts in (("2026-03-01", "es"), ("2026-03-03", "en")):
@@ -102,7 +102,7 @@ def test_without_a_timestamp_the_file_tells_the_time(course, hand_in):
     ],
     ids=["word", "long", "empty", "more lines", "out of range", "zone", "folder"],
 )
-def test_a_timestamp_that_is_none_is_left_out_and_said(course, hand_in, text):
+def test_an_invalid_timestamp_is_ignored_and_reported(course, hand_in, text):
     place = hand_in("ana").parent / "timestamp.txt"
     place.write_text(text or "")
     if text is None:
@@ -114,8 +114,8 @@ def test_a_timestamp_that_is_none_is_left_out_and_said(course, hand_in, text):
 
 
 @pytest.mark.parametrize("zone", ["/proc/kmsg", ":/proc/kmsg", "../../../proc/kmsg"])
-def test_a_timestamp_names_no_file_to_open(course, hand_in, monkeypatch, zone):
-    """Root would read this one for ever."""
+def test_a_time_zone_in_a_timestamp_opens_no_file(course, hand_in, monkeypatch, zone):
+    """As root, reading a device such as /dev/zero would never end."""
     asked = []
     monkeypatch.setattr("dateutil.tz.gettz", asked.append)
     (hand_in("ana").parent / "timestamp.txt").write_text(f"2026-03-05 18:30 {zone}")
@@ -160,7 +160,7 @@ def the_last_second(place):
     place.write_bytes(b"9999-12-31 23:59:59 -14:00")
 
 
-# Each file name leads to the text that replaces the file.
+# Each file name maps to functions that replace the file.
 ODD_FILES = {
     "timestamp.txt": [
         holding(b"1" * 29 + b"h1"),
@@ -205,8 +205,8 @@ ODD_FILES = {
 
 @walls
 @pytest.mark.grader
-def test_no_file_stops_a_class(course, hand_in, capfd):
-    """In two passes, since the second grades nothing and goes over all of it again."""
+def test_no_damaged_file_stops_the_grading_of_a_class(course, hand_in, capfd):
+    """The command runs twice, since the second run grades nothing and reads every file again."""
     odd = [(name, change) for name, changes in ODD_FILES.items() for change in changes]
     for number, (name, change) in enumerate(odd):
         folder = hand_in(f"odd{number:02}", language="en" if number % 2 else "es").parent
@@ -235,7 +235,7 @@ def test_no_file_stops_a_class(course, hand_in, capfd):
 
 
 @walls
-def test_a_page_that_cannot_be_written_costs_nobody_else_theirs(
+def test_a_feedback_page_that_cannot_be_written_stops_no_other_page(
     course, hand_in, capfd, monkeypatch
 ):
     hand_in("ana")
@@ -257,7 +257,7 @@ def test_a_page_that_cannot_be_written_costs_nobody_else_theirs(
     assert "2 graded (2 of them before)" in said
 
 
-def test_hostile_names_and_links_are_skipped_and_said(course, hand_in, tmp_path):
+def test_hostile_names_and_links_are_skipped_and_reported(course, hand_in, tmp_path):
     good = hand_in("ana")
     root = course.folder / "es" / "submitted"
     names = [
@@ -268,7 +268,7 @@ def test_hostile_names_and_links_are_skipped_and_said(course, hand_in, tmp_path)
         "$(x)",
         "..%2f..",
         "x" * 101,
-        # A file with this name would have too long a name.
+        # The file for this name would have a name that is too long.
         "試" * 80,
         "[a]",
         "a*",
@@ -294,7 +294,7 @@ def test_hostile_names_and_links_are_skipped_and_said(course, hand_in, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["josé_núñez", "a", "u1234", "Mary Ann", "x" * 100, "a+b@c.d-e"])
-def test_ordinary_names_are_students(course, hand_in, name):
+def test_ordinary_folder_names_are_taken_as_students(course, hand_in, name):
     hand_in(name)
     assert [h.student for h in find(course, "ps2")[0]] == [name]
 
@@ -328,14 +328,16 @@ def test_only_what_changed_is_graded_again(course, hand_in, monkeypatch):
     assert len(Batch(course, "ps2").of_another_version()) == 2
 
 
-def test_a_version_depends_on_the_checks_of_the_course(course):
+def test_the_version_of_a_set_depends_on_the_checks_of_the_course(course):
     folder, own = course.set_folder("ps2"), course.problem_set("ps2").checks
     assert module.version(folder, own) != module.version(folder, checks)
 
 
 @walls
-def test_who_grades_anew_sees_what_would_change_and_decides(course, hand_in, capfd, monkeypatch):
-    """The result on file is of a version that gave other points."""
+def test_grading_again_lists_the_changed_marks_and_asks_before_writing(
+    course, hand_in, capfd, monkeypatch
+):
+    """The stored result is of another version of the set or the grader, and has other points."""
     hand_in("ana")
     hand_in("bob")
     graded(course)
@@ -351,7 +353,7 @@ def test_who_grades_anew_sees_what_would_change_and_decides(course, hand_in, cap
         "Submissions graded with another version of ps2 or of the grader: 1."
         in capfd.readouterr().out
     )
-    # Without a terminal, nobody can be asked.
+    # Without a terminal, the command cannot ask for confirmation.
     monkeypatch.setattr("sys.stdin", io.StringIO())
     assert main([*command, "--again"]) == 0
     said = capfd.readouterr().out
@@ -368,7 +370,7 @@ def test_who_grades_anew_sees_what_would_change_and_decides(course, hand_in, cap
 
 
 @walls
-def test_another_secret_voids_what_is_graded_and_none_is_refused(course, hand_in):
+def test_a_new_secret_invalidates_results_and_a_missing_one_is_refused(course, hand_in):
     hand_in("ana")
     graded(course)
     assert Batch(course, "ps2").waiting() == []
@@ -381,7 +383,7 @@ def test_another_secret_voids_what_is_graded_and_none_is_refused(course, hand_in
 
 
 @walls
-def test_what_handing_back_leaves_where_nbgrader_looks(course, hand_in):
+def test_feedback_files_are_written_where_nbgrader_expects_them(course, hand_in):
     path = hand_in("ana")
     (path.parent / "submission_secret.txt").write_text("s3cret")
     graded(course)
@@ -406,7 +408,7 @@ def test_what_handing_back_leaves_where_nbgrader_looks(course, hand_in):
         (None, "missing"),
     ],
 )
-def test_what_cannot_be_read_gets_nothing_and_a_page_that_says_why(
+def test_an_unreadable_submission_gets_no_points_and_a_page_with_the_reason(
     course, hand_in, content, reason
 ):
     path = hand_in("ana")
@@ -430,7 +432,7 @@ HELPER = {
 
 @walls
 def test_an_error_in_a_function_that_others_call_is_charged_once(course, hand_in):
-    """The model answers to two later tasks call the first one, whose softmax has a wrong axis."""
+    """The model answers of two later tasks call the first one, whose softmax has a wrong axis."""
     path = hand_in("ana", HELPER)
     ((_, result),) = Batch(course, "ps2").work()
     marks = {mark["grade_id"]: mark for mark in result["graded"]["marks"]}
@@ -440,7 +442,7 @@ def test_an_error_in_a_function_that_others_call_is_charged_once(course, hand_in
     assert {"attend-once", "packed-self-attention"} <= spared
     page = course.path("es", "feedback", "ana", "ps2", ".html").read_text(encoding="utf-8")
     assert page.count("para que cuente una sola vez") == len(spared)
-    # An answer that is wrong on its own stays wrong.
+    # An answer that is itself wrong stays wrong.
     text = path.read_text(encoding="utf-8")
     assert " / np.sqrt(query.shape[-1])" in text
     path.write_text(text.replace(" / np.sqrt(query.shape[-1])", ""), encoding="utf-8")
@@ -453,24 +455,24 @@ REPORT = "Las dos proyecciones son la misma, y por eso los puntajes crecen con d
 
 
 def moved(cells, report):
-    """The report stands in a cell of the student's own; the one to answer in is as it came."""
+    """Put the report into a cell of the student's own; the answer cell stays as it was released."""
     cells.append({"cell_type": "markdown", "metadata": {}, "source": REPORT})
 
 
 def doubled(cells, report):
-    """Of two cells with the id of the report, the first is blank."""
+    """Put a blank cell with the id of the report before the answered one."""
     cells.insert(cells.index(report), {**report, "source": ""})
     report["source"] = REPORT
 
 
 def stripped(cells, report):
-    """The cell of the report has lost its metadata."""
+    """Remove the metadata of the report's cell."""
     report["source"], report["metadata"] = REPORT, {}
 
 
 @walls
 @pytest.mark.parametrize("edit", [moved, doubled, stripped, None])
-def test_a_report_that_cannot_be_matched_goes_to_a_person(course, hand_in, edit):
+def test_a_report_that_cannot_be_matched_waits_for_a_person(course, hand_in, edit):
     path = hand_in("ana", step="release")
     notebook = json.loads(path.read_text(encoding="utf-8"))
     cells = notebook["cells"]
@@ -485,7 +487,9 @@ def test_a_report_that_cannot_be_matched_goes_to_a_person(course, hand_in, edit)
 
 
 @walls
-def test_a_fault_of_the_grader_stops_nobody_and_is_tried_again(course, hand_in, monkeypatch):
+def test_an_error_of_the_grader_stops_no_other_submission_and_is_retried(
+    course, hand_in, monkeypatch
+):
     hand_in("ana")
     hand_in("bob")
     right = module.grade
@@ -528,7 +532,9 @@ def test_a_submission_that_killed_two_workers_is_given_up(course, hand_in):
 
 
 @walls
-def test_a_lost_gradebook_stops_the_worker_and_blames_nobody(course, hand_in, monkeypatch):
+def test_a_lost_gradebook_stops_the_worker_and_counts_against_no_submission(
+    course, hand_in, monkeypatch
+):
     hand_in("ana")
 
     def record(*args):
@@ -543,7 +549,7 @@ def test_a_lost_gradebook_stops_the_worker_and_blames_nobody(course, hand_in, mo
 
 
 @walls
-def test_a_damaged_result_is_no_result(course, hand_in):
+def test_a_damaged_result_is_ignored(course, hand_in):
     hand_in("ana")
     graded(course)
     (course.folder / "grading" / "ps2" / "ana.json").write_text("{")
@@ -551,7 +557,7 @@ def test_a_damaged_result_is_no_result(course, hand_in):
 
 
 @walls
-def test_a_line_names_what_there_is_to_know(course, hand_in):
+def test_the_line_of_a_student_has_marks_problems_and_broken_cells(course, hand_in):
     hand_in("ana", NONSENSE)
     batch = Batch(course, "ps2")
     ((handed, _),) = batch.work()
@@ -586,7 +592,7 @@ def test_one_student_can_be_graded_alone(course, hand_in, capfd):
 
 
 @walls
-def test_the_command_grades_sums_up_and_refreshes(course, hand_in, capfd):
+def test_the_command_grades_summarises_and_updates_pages_and_table(course, hand_in, capfd):
     hand_in("ana")
     hand_in("bob", NONSENSE)
     assert main(["grade", str(course.folder), "ps2", "--jobs", "1"]) == 0
@@ -599,7 +605,7 @@ def test_the_command_grades_sums_up_and_refreshes(course, hand_in, capfd):
         grade.manual_score, grade.needs_manual_grade = 14, False
         book.find_comment("same-projection", "ps2", "ps2", "ana").manual_comment = "muy bien"
         book.db.commit()
-    # Nothing runs twice, and the comments of a person reach the student and the table.
+    # The second run executes nothing; a person's comments reach the page and the table.
     assert main(["grade", str(course.folder), "ps2"]) == 0
     assert "2 graded (2 of them before)" in capfd.readouterr().out
     page = course.path("es", "feedback", "ana", "ps2", ".html").read_text()
@@ -628,7 +634,7 @@ def test_a_skipped_folder_is_reported_and_the_status_says_so(course, hand_in, ca
 
 
 @walls
-def test_another_gradebook_gets_the_marks_without_running_anything(course, hand_in, capfd):
+def test_a_gradebook_without_the_marks_gets_them_without_grading_again(course, hand_in, capfd):
     hand_in("ana")
     graded(course)
     other = course.folder / "other.db"
@@ -652,7 +658,7 @@ def test_another_gradebook_gets_the_marks_without_running_anything(course, hand_
         (["csv", "COURSE", "ps2", "--db", "sqlite:////no/x.db"], "The gradebook cannot be reached"),
     ],
 )
-def test_errors_are_one_sentence(course, capsys, monkeypatch, arguments, said):
+def test_wrong_arguments_give_an_error_of_one_line(course, capsys, monkeypatch, arguments, said):
     monkeypatch.setenv("ATTN_GRADEBOOK", "sqlite:///" + str(course.folder / "gradebook.db"))
     place = str(course.folder)
     assert main([argument.replace("COURSE", place) for argument in arguments]) == 1
@@ -663,7 +669,9 @@ def test_errors_are_one_sentence(course, capsys, monkeypatch, arguments, said):
 
 
 @walls
-def test_a_gradebook_out_of_reach_leaves_nothing(course, hand_in, capsys, monkeypatch):
+def test_an_unreachable_gradebook_is_refused_before_anything_is_written(
+    course, hand_in, capsys, monkeypatch
+):
     monkeypatch.setenv("ATTN_GRADEBOOK", "")
     hand_in("ana")
     assert main(["grade", str(course.folder), "ps2", "--db", "sqlite:////no/x.db"]) == 1
@@ -672,7 +680,7 @@ def test_a_gradebook_out_of_reach_leaves_nothing(course, hand_in, capsys, monkey
 
 
 @walls
-def test_a_set_that_was_not_released(course, hand_in, capsys):
+def test_a_set_that_was_not_released_is_refused(course, hand_in, capsys):
     hand_in("ana")
     shutil.rmtree(course.folder / "en" / "release")
     assert main(["grade", str(course.folder), "ps2"]) == 1
@@ -703,7 +711,7 @@ def test_without_a_sandbox_it_refuses_and_says_why(course, hand_in, capsys, monk
     assert capsys.readouterr().out.startswith("ana              es     85 / 100")
 
 
-def test_root_runs_nothing_without_walls(course, hand_in, capsys, monkeypatch):
+def test_root_may_not_grade_without_a_sandbox(course, hand_in, capsys, monkeypatch):
     hand_in("ana")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     for command in ("grade", "worker"):
@@ -721,7 +729,7 @@ def worker(course, **options):
 
 @walls
 @pytest.mark.grader
-def test_workers_share_a_class_and_survive_the_death_of_one(
+def test_workers_share_a_class_and_go_on_after_one_is_killed(
     hand_in, course, postgresql, monkeypatch
 ):
     monkeypatch.setenv("ATTN_GRADEBOOK", postgresql)
@@ -753,7 +761,7 @@ def test_workers_share_a_class_and_survive_the_death_of_one(
 @walls
 @pytest.mark.grader
 def test_a_worker_that_dies_is_replaced(course, hand_in, capfd, monkeypatch, tmp_path):
-    """The second submission kills whoever grades it, twice; the rest is graded."""
+    """The second submission kills two workers that grade it; the rest is graded."""
     for student in ("ana", "bob", "eve"):
         hand_in(student)
     bomb = tmp_path / "bomb"
@@ -788,7 +796,7 @@ def test_workers_that_cannot_start_end_the_batch(course, hand_in, capfd, monkeyp
 
 
 def test_a_slow_helper_costs_its_own_task_alone(tmp_path, sandbox):
-    """The helper itself ends in time; what calls it several times does not."""
+    """The helper function ends in time, but a task that calls it several times does not."""
     slow = probes.RIGHT_SOFTMAX + (
         "\nimport time\nfast = softmax\ndef softmax(scores):\n    end = time.process_time() + 0.02\n"
         "    while time.process_time() < end: pass\n    return fast(scores)\n"
@@ -848,7 +856,7 @@ def test_a_grading_that_is_stopped_leaves_nothing_and_goes_on(course, hand_in, t
 
 
 @walls
-def test_whoever_grades_second_says_for_whom_and_waits(course, hand_in, tmp_path):
+def test_a_second_grading_names_the_first_process_and_waits_for_it(course, hand_in, tmp_path):
     hand_in("ana")
     holding = (
         "import sys; from grader.course import Course\n"
@@ -865,7 +873,7 @@ def test_whoever_grades_second_says_for_whom_and_waits(course, hand_in, tmp_path
             assert "1 graded (0 of them before)" in second.communicate()[0]
 
 
-def test_a_full_disk_is_one_sentence(course, hand_in, capsys, monkeypatch):
+def test_a_full_disk_gives_an_error_of_one_line(course, hand_in, capsys, monkeypatch):
     def full(path, columns, rows):
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
@@ -875,7 +883,7 @@ def test_a_full_disk_is_one_sentence(course, hand_in, capsys, monkeypatch):
         f"{course.folder}/grading/ps2.csv: No space left on device. What was done stays; put that "
         "right, and run the command again.\n"
     )
-    # nbgrader would report this in hundreds of lines.
+    # nbgrader would report a full disk in hundreds of lines.
     config = course.config("es")
     full = "cannot be written: .*database or disk is full"
     with pytest.raises(CourseError, match=full), open_gradebook(config) as book:

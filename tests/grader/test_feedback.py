@@ -1,4 +1,4 @@
-"""What students and instructors see: right, in their language, inert, and without hidden tests."""
+"""What students and instructors see: right, in their language, harmless, without hidden tests."""
 
 import base64
 import hashlib
@@ -40,7 +40,7 @@ GROUPS = OWN_GROUPS | PS2.conventions.groups
 
 
 class Tags(HTMLParser):
-    """Collects tags with their attributes, and text."""
+    """Collects tags with their attributes, and the text."""
 
     def __init__(self, html):
         super().__init__()
@@ -55,7 +55,7 @@ class Tags(HTMLParser):
 
 
 def marks_of(graded, **changes):
-    """Return what the gradebook would say."""
+    """Return the marks as the gradebook would give them."""
     grades = {
         m.grade_id: {
             "score": m.points,
@@ -89,7 +89,7 @@ def marks_of(graded, **changes):
 
 
 def full_marks(**changes):
-    """Return full marks, some changed by grade id."""
+    """Return full marks, except for the marks given by grade id."""
     full = []
     for task in PS2.tasks:
         mark = Mark(
@@ -121,7 +121,7 @@ def submitted(course, hand_in, answers=(), **options):
 
 
 @pytest.mark.parametrize("language", ["es", "en"])
-def test_it_tells_the_marks_of_each_task_and_group(course, language):
+def test_the_page_has_the_marks_of_each_task_and_group(course, language):
     mark = Mark(
         "attend-once",
         15.0,
@@ -155,7 +155,7 @@ def test_it_tells_the_marks_of_each_task_and_group(course, language):
 
 
 @pytest.mark.parametrize("language", ["es", "en"])
-def test_it_names_the_mistake_with_the_hint_of_the_exercise(course, language):
+def test_the_page_has_the_hint_of_the_known_mistake(course, language):
     for task in PS2.tasks:
         for known in task.exercise.misconceptions:
             graded = full_marks(
@@ -168,7 +168,7 @@ def test_it_names_the_mistake_with_the_hint_of_the_exercise(course, language):
             assert WORDS[language]["unknown"].split(".")[0] not in text
 
 
-def test_code_in_a_hint_is_code(course):
+def test_code_in_a_hint_is_marked_up_as_code(course):
     known = next(m for m in PS2.tasks[1].exercise.misconceptions if m.hint["en"].count("`") >= 2)
     html = page(
         course, full_marks(attend_once=wrong("attend-once", misconception=known.id)), language="en"
@@ -176,7 +176,7 @@ def test_code_in_a_hint_is_code(course):
     assert "<code>" in html.split('class="hint"')[1].split("</div>")[0]
 
 
-def test_what_raised_and_what_was_modified(course):
+def test_the_page_names_the_exception_and_the_modified_argument(course):
     marks = {
         "attend_once": wrong("attend-once", error="ValueError"),
         "packed_self_attention": wrong("packed-self-attention", modified="mask"),
@@ -190,7 +190,7 @@ def test_what_raised_and_what_was_modified(course):
     assert text.count(WORDS["en"]["unknown"].split(".")[0]) == 1
 
 
-def test_cells_that_stopped_are_counted_as_the_reader_counts(course, hand_in):
+def test_broken_cells_are_numbered_among_the_code_cells(course, hand_in):
     submission = submitted(course, hand_in)
     numbers = [n for n, cell in enumerate(submission.cells) if cell.kind == "code"]
     graded = full_marks()
@@ -203,7 +203,7 @@ def test_cells_that_stopped_are_counted_as_the_reader_counts(course, hand_in):
     assert set(LIMITS) == {"time", "output", "process"}
 
 
-def test_a_package_that_the_set_does_not_allow_is_named(course, hand_in):
+def test_the_page_names_a_package_that_the_set_does_not_allow(course, hand_in):
     source = (
         "import numpy as np, os.path\ntry: import scipy.special as sp\nexcept ImportError: pass\n"
         "from matplotlib import cm\ndef f():\n    from torch.nn import functional\n"
@@ -236,7 +236,7 @@ STARTERS = {
 
 
 @pytest.mark.parametrize(("source", "kind"), STARTERS.items())
-def test_that_nothing_else_can_be_started_is_said_in_a_sentence(course, hand_in, source, kind):
+def test_the_page_says_that_no_process_or_thread_can_be_started(course, hand_in, source, kind):
     submission = submitted(course, hand_in, {"attend-once-answer": source})
     number = next(n for n, c in enumerate(submission.cells) if c.grade_id == "attend-once-answer")
     for raised, times in ((kind, 2), ("ValueError", 0)):  # cell and function
@@ -250,7 +250,7 @@ def test_that_nothing_else_can_be_started_is_said_in_a_sentence(course, hand_in,
     assert WORDS["en"]["alone"] not in page(course, graded, other, language="en")
 
 
-def test_lateness_comments_and_marks_by_hand(course, hand_in):
+def test_the_page_has_lateness_comments_and_manual_marks(course, hand_in):
     graded = full_marks()
     marks = marks_of(
         graded,
@@ -280,7 +280,7 @@ def test_lateness_comments_and_marks_by_hand(course, hand_in):
     assert "Comentario de quien califica ya casi" in text
 
 
-def test_answers_are_shown_as_they_were_written_or_said_to_be_missing(course, hand_in):
+def test_answers_are_shown_unchanged_or_reported_as_missing(course, hand_in):
     odd = "def attend_once():\n    return '</pre><b>' & \"x\""
     submission = submitted(course, hand_in, {"attend-once-answer": odd, "same-projection": ""})
     tags = Tags(page(course, submission=submission))
@@ -292,7 +292,7 @@ def test_answers_are_shown_as_they_were_written_or_said_to_be_missing(course, ha
 
 @pytest.mark.parametrize("reason", REASONS)
 @pytest.mark.parametrize("language", ["es", "en"])
-def test_it_says_why_a_submission_could_not_be_read(course, reason, language):
+def test_the_page_says_why_a_submission_could_not_be_read(course, reason, language):
     graded = Graded(
         None,
         tuple(Mark(t.grade_id, 0.0, float(t.max_points), "unanswered") for t in PS2.tasks),
@@ -309,7 +309,7 @@ def test_every_group_of_inputs_has_a_name_in_both_languages():
     assert set(WORDS["es"]) == set(WORDS["en"])
 
 
-def test_feedback_is_inert(course, hand_in):
+def test_code_of_a_student_cannot_run_in_the_feedback(course, hand_in):
     answers = {"attend-once-answer": ATTACK, "same-projection": ATTACK + "[x](javascript:alert(1))"}
     submission = submitted(course, hand_in, answers)
     graded = full_marks(attend_once=wrong("attend-once", error=ATTACK, misconception=ATTACK))
@@ -359,7 +359,7 @@ def test_feedback_is_inert(course, hand_in):
     assert policy.endswith("'; base-uri 'none'; form-action 'none'")
 
 
-def test_the_policy_admits_our_styles(course):
+def test_the_content_security_policy_allows_the_styles_of_the_page(course):
     html = page(course)
     style = re.search("<style>(.*?)</style>", html, re.DOTALL).group(1)
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -369,7 +369,7 @@ def test_the_policy_admits_our_styles(course):
 
 
 def test_no_inputs_and_no_expected_values_are_shown(course, hand_in):
-    """Numbers of the hidden inputs and of the oracle's answers appear nowhere."""
+    """Check that numbers of the hidden inputs and of the oracle's answers appear nowhere."""
     for task in PS2.tasks:
         graded = full_marks(**{task.grade_id.replace("-", "_"): wrong(task.grade_id)})
         html = page(course, graded, submitted(course, hand_in))
@@ -379,11 +379,12 @@ def test_no_inputs_and_no_expected_values_are_shown(course, hand_in):
             answer = answer if isinstance(answer, tuple) else (answer,)
             for array in (*case.values(), *answer):
                 if array.dtype.kind == "f":
-                    # Two decimals of one number may also occur in another number of the text.
+                    # Two decimals of a hidden number may by chance occur in another number of the
+                    # text.
                     assert not shown & {f"{value:.3f}" for value in np.ravel(array)}
 
 
-def test_a_verdict_for_formgrader():
+def test_the_verdict_in_formgrader_lists_groups_mistake_and_exception():
     mark = Mark(
         "attend-once",
         7.5,
@@ -447,7 +448,7 @@ def test_locked_cells_points_and_ids_come_from_the_release(course, hand_in):
     assert [o.text for o in found["attend-once"].outputs] == ["20 / 20\n"]
 
 
-def test_cells_of_the_students_own_stay_in_place(course):
+def test_cells_added_by_the_student_stay_in_place(course):
     submission = Submission(
         "d",
         (
@@ -480,11 +481,11 @@ def test_without_a_submission_the_release_is_shown(course):
 
 
 def picture(width, height, data=b""):
-    """Return the beginning of a PNG, which tells its size, as a notebook holds it."""
+    """Return, in base 64, the beginning of a PNG, which holds its size."""
     return base64.b64encode(PNG + struct.pack(">II", width, height) + data).decode()
 
 
-def test_of_outputs_only_text_and_pictures_of_reasonable_size_remain(course):
+def test_only_text_and_small_pictures_remain_of_outputs(course):
     png, huge = picture(640, 480), picture(640, 480, b"x" * 2**20)
     outputs = [
         {"output_type": "stream", "name": "stderr", "text": ["a\x1b[31m\n", "b"]},
@@ -521,15 +522,15 @@ def test_of_outputs_only_text_and_pictures_of_reasonable_size_remain(course):
     assert len(own.outputs) == 21 and own.outputs[-1].text.startswith("[…] Aquí no se muestran 10")
 
 
-def test_pictures_are_bounded_by_what_they_take_once_they_are_drawn(course):
-    """A few hundred kilobytes of PNG may hold 60,000 by 60,000 pixels."""
+def test_pictures_are_bounded_by_their_number_of_pixels(course):
+    """A few hundred kilobytes of PNG may decode to 60,000 by 60,000 pixels."""
     wide, small, large = picture(60_000, 60_000), picture(640, 480), picture(7_000, 7_000)
     outputs = [{"data": {"image/png": image}} for image in (wide, large, large, small)]
     cells = [c for c in rebuilt(course, Submission("d", (cell("1", outputs=outputs),) * 2)).cells]
     shown = [
         [o.get("data", {}).get("image/png") for o in c.outputs] for c in cells if c.source == "1"
     ]
-    # The last line says how many pictures are missing.
+    # The None is the line that says how many pictures are missing.
     assert shown == [[large, small, None], [small, None]]
 
 
@@ -546,7 +547,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize(("kind", "pattern"), HOSTILE)
 @pytest.mark.parametrize("size", [7_900, 100_000])
-def test_a_text_made_to_take_long_is_laid_out_in_seconds(course, kind, pattern, size):
+def test_a_text_written_to_slow_the_rendering_is_rendered_in_seconds(course, kind, pattern, size):
     whole = (pattern * size)[:size]
     notebook = rebuilt(course, Submission("d", (cell(whole, kind),) * 5), language="en")
     own = [c for c in notebook.cells if not c.metadata.get("nbgrader")]
@@ -561,7 +562,7 @@ def test_a_text_made_to_take_long_is_laid_out_in_seconds(course, kind, pattern, 
     assert size < 10_000 or len(said) >= 5
 
 
-def test_what_is_not_shown_of_a_long_notebook_is_counted(course):
+def test_the_number_of_omitted_cells_of_a_long_notebook_is_shown(course):
     lines = "a = 1\n" * 3_000
     cells = [cell(lines), cell("b" * 1_500), cell("c" + " " * 300 + "c"), cell(lines), cell(lines)]
     report = "An honest sentence of the report, with *emphasis*.\n\n"
@@ -586,7 +587,7 @@ def test_what_is_not_shown_of_a_long_notebook_is_counted(course):
     assert sum(map(len, shown)) < 45_000
 
 
-def test_a_long_answer_is_cut_on_the_page_of_its_student_who_is_told(course, hand_in):
+def test_a_long_answer_is_cut_short_and_the_page_says_so(course, hand_in):
     path = hand_in("ana", {"attend-once-answer": "x = 1\n" + "# long\n" * 4_000})
     html = page(course, submission=read(path))
     assert "8006 more characters are not shown here" in html or "8006 caracteres más" in html
@@ -609,7 +610,7 @@ def test_outputs_of_prose_and_of_locked_cells_are_dropped(course):
     assert list(shown) == ["w"]
 
 
-def test_unanswered_is_missing_empty_or_as_it_came():
+def test_a_missing_empty_or_unchanged_answer_is_unanswered():
     given = SimpleNamespace(source="def f():\n    ...\n")
     assert is_unanswered(given, None)
     assert is_unanswered(given, cell(" \n"))
@@ -679,7 +680,7 @@ def assert_harmless(markdown):
         "[a\x00](\x01javascript:alert(1)) <\x00img src=x>",
     ],
 )
-def test_markdown_shows_nothing_that_a_browser_obeys(markdown):
+def test_markdown_is_rendered_without_active_markup(markdown):
     assert_harmless(markdown)
 
 
@@ -722,11 +723,11 @@ PIECES = [
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
-def test_no_mixture_of_markup_gets_through(markdown):
+def test_no_random_mixture_of_markup_becomes_active(markdown):
     assert_harmless(markdown)
 
 
-def test_ordinary_prose_and_formulas_stay():
+def test_ordinary_prose_and_formulas_are_unchanged():
     text = "Si $d_k < 5$, **entonces** $\\sqrt{d_k}$ y `x[0]`.\n\n- uno\n- dos"
     assert inert(text) == text
 
@@ -752,7 +753,7 @@ def rendered(notebook):
     return exporter.from_notebook_node(notebook, resources=resources)[0]
 
 
-def test_formgrader_renders_it_without_harm(course, hand_in):
+def test_formgrader_renders_hostile_markdown_harmlessly(course, hand_in):
     answers = {"attend-once-answer": f'"""{ATTACK}"""', "same-projection": ATTACK}
     submission = submitted(course, hand_in, answers)
     own = (cell(ATTACK, "raw"), cell(ATTACK, outputs=[{"text": ATTACK}]), cell(ATTACK, "markdown"))
@@ -766,8 +767,8 @@ def test_formgrader_renders_it_without_harm(course, hand_in):
     assert not any("alert(1)" in script for script in scripts)
 
 
-def test_half_of_a_surrogate_pair_breaks_no_page(course, hand_in):
-    """JSON holds one, and a browser can be sent none."""
+def test_half_of_a_surrogate_pair_is_shown_as_the_replacement_character(course, hand_in):
+    """JSON can hold half of a surrogate pair, but UTF-8 cannot."""
     path = hand_in("ana", {"attend-once-answer": "x = 'ODD'", "same-projection": "ODD and EVEN"})
     notebook = json.loads(path.read_text())
     for each in notebook["cells"]:
@@ -780,7 +781,7 @@ def test_half_of_a_surrogate_pair_breaks_no_page(course, hand_in):
         assert "\ufffd and 😀" in shown.encode().decode()
 
 
-def test_what_no_encoding_holds_is_written_all_the_same(tmp_path):
+def test_a_page_with_half_of_a_surrogate_pair_is_written_escaped(tmp_path):
     write(tmp_path / "a" / "p.html", "\ud800")
     assert "\\ud800" in (tmp_path / "a" / "p.html").read_text()
     assert [p.name for p in (tmp_path / "a").iterdir()] == ["p.html"]
@@ -812,7 +813,7 @@ def test_the_page_in_a_browser(course, hand_in, browser, tmp_path, scheme, width
     assert [violation["id"] for violation in found["violations"]] == []
     assert (errors, requests) == ([], [f"file://{tmp_path}/p.html"])
     context.close()
-    # Under its own policy the page keeps its styles and runs no script.
+    # Under its own content security policy the page keeps its styles and runs no script.
     context = browser.new_context(color_scheme=scheme)
     tab = context.new_page()
     tab.goto(f"file://{tmp_path}/p.html")

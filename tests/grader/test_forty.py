@@ -1,4 +1,4 @@
-"""A class of forty to whom everything happens that happens to classes, from release to return."""
+"""A simulated class of forty with all kinds of submissions, from release to returned feedback."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ import pytest
 
 from grader.__main__ import main
 
-FULL = 85  # what a machine marks in ps2
+FULL = 85  # the most points that the tests of ps2 give
 FRIDAY = time.mktime((2026, 3, 6, 18, 30, 0, 0, 0, -1))
 SETUP, HELPER, LAST = "setup", "softmax-with-temperature-answer", "mended-self-attention-answer"
 
@@ -34,7 +34,7 @@ class Student:
         return found
 
     def put(self, path, content, language="es"):
-        """Write a file of a notebook or of bytes."""
+        """Write a notebook or bytes to a file."""
         content = self.notebook(language) if content is None else content
         data = content if isinstance(content, bytes) else json.dumps(content).encode()
         path = self.box / path
@@ -69,24 +69,24 @@ def packed(*members):
 
 
 def bare(notebook):
-    """Return a notebook as programs leave it that drop metadata."""
+    """Return the bytes of a notebook from a program that drops metadata."""
     for cell in notebook["cells"]:
         cell["metadata"] = {}
     return notebook | {"metadata": {}}
 
 
 def before(text):
-    """Return a change that writes something above what is there."""
+    """Return a change that writes a text above the source of a cell."""
     return lambda source: f"{text}\n{source}"
 
 
 def below(text):
-    """Return a change that writes something below what is there."""
+    """Return a change that writes a text below the source of a cell."""
     return lambda source: f"{source}\n{text}\n"
 
 
-# Something around right answers, which keep all their points: the cell, what is done to it, and
-# what the line of the student names.
+# These edits leave right answers all their points: the cell, the edit, and what the line of the
+# student names.
 AROUND = {
     "torch": (SETUP, before("import torch"), "ModuleNotFoundError (torch)"),
     "pandas": (HELPER, before("import pandas as pd, numpy as np"), "ModuleNotFoundError (pandas)"),
@@ -112,7 +112,7 @@ AROUND = {
 
 
 def hand_in(one):
-    """Hand in for the whole class; return points by student, and a sentence of who is left out."""
+    """Hand in for the whole class; return points by student, and sentences on those left out."""
     points, left_out = {}, {}
     for student, (name, change, _) in AROUND.items():
         one.put(f"{student}/ps2.ipynb", one.changed(name, change))
@@ -134,7 +134,7 @@ def hand_in(one):
     as_text = one.notebook()
     cell_of(as_text, HELPER)["cell_type"] = "markdown"
     other = one.changed(HELPER, below("# another attempt"))
-    windows = one.notebook(step="release")  # whose report is as it came
+    windows = one.notebook(step="release")  # its report is unchanged
     for cell in windows["cells"]:
         if (name_of(cell) or "").endswith("-answer"):
             cell["source"] = cell_of(answered, name_of(cell))["source"]
@@ -195,7 +195,7 @@ def hand_in(one):
 
 @pytest.mark.grader
 @pytest.mark.usefixtures("sandbox")
-def test_a_class_to_whom_everything_happens(course, tmp_path, capsys):
+def test_a_class_with_all_kinds_of_submissions_gets_the_expected_marks(course, tmp_path, capsys):
     one = Student(course, tmp_path / "box" / "ps2")
     points, left_out = hand_in(one)
     one.put("stranger/ps2.ipynb", None)

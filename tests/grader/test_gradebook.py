@@ -1,4 +1,4 @@
-"""Marks in nbgrader's gradebook: what the grader writes, and what a person wrote stays."""
+"""Marks in nbgrader's gradebook: the grader writes them, and keeps what a person wrote."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def config(course):
 
 
 def by_hand(config, score, comment=None):
-    """Mark the report as formgrader does."""
+    """Mark the report by hand, as formgrader does."""
     with open_gradebook(config) as book:
         grade = book.find_grade("same-projection", "ps2", "ps2", "ana")
         grade.manual_score = score
@@ -40,7 +40,7 @@ def by_hand(config, score, comment=None):
 
 
 def said_by_nbgrader(config):
-    """Return the cells that are commented as nbgrader comments an answer that is not there."""
+    """Return the cells on which nbgrader comments that there is no response."""
     with open_gradebook(config) as book:
         comments = book.find_submission_notebook("ps2", "ps2", "ana").comments
         return {c.name for c in comments if c.auto_comment == "No response."}
@@ -79,7 +79,7 @@ def test_marks_of_the_grader_and_cells_that_wait_for_a_person(config):
         assert submission.timestamp.isoformat() == "2026-03-05T18:30:00"
 
 
-def test_an_answer_that_is_not_there_needs_no_reader(config):
+def test_a_missing_answer_needs_no_manual_grading(config):
     record(config, "ana", "ps2", MARKS, {"same-projection", "attend-once-answer"}, None)
     said = settle(config, "ana", "ps2")
     assert not said["needs_manual_grade"]
@@ -90,7 +90,7 @@ def test_an_answer_that_is_not_there_needs_no_reader(config):
     assert said_by_nbgrader(config) == set()
 
 
-def test_grading_again_keeps_what_a_person_wrote_and_shows_it_again(config):
+def test_grading_again_keeps_manual_marks_and_comments_and_asks_to_review_them(config):
     record(config, "ana", "ps2", MARKS, set(), ON_TIME)
     by_hand(config, 11, "well argued")
     said = settle(config, "ana", "ps2")
@@ -103,7 +103,7 @@ def test_grading_again_keeps_what_a_person_wrote_and_shows_it_again(config):
     assert said["comments"] == {"same-projection": "well argued"}
 
 
-def test_a_mark_that_a_person_overruled_stays_and_waits_for_another_look(config):
+def test_an_overruled_mark_stays_and_waits_for_review(config):
     record(config, "ana", "ps2", MARKS, {"same-projection"}, ON_TIME)
     with open_gradebook(config) as book:
         book.find_grade("attend-once", "ps2", "ps2", "ana").manual_score = 5
@@ -114,7 +114,7 @@ def test_a_mark_that_a_person_overruled_stays_and_waits_for_another_look(config)
     assert said["grades"]["attend-once"]["is_manual"]
 
 
-def test_late_by_nbgraders_plugin(course, config):
+def test_the_penalty_is_that_of_nbgraders_plugin(course, config):
     with_penalty(course, config)
     record(config, "ana", "ps2", MARKS, set(), LATE)
     said = settle(config, "ana", "ps2")
@@ -145,21 +145,21 @@ def test_without_a_due_date_nobody_is_late(config):
     assert settle(config, "ana", "ps2")["penalty"] == 0
 
 
-def test_a_later_submission_without_time_keeps_the_time_before(config):
+def test_a_later_submission_without_time_keeps_the_earlier_time(config):
     record(config, "ana", "ps2", MARKS, set(), ON_TIME)
     record(config, "ana", "ps2", MARKS, set(), None)
     with open_gradebook(config) as book:
         assert book.find_submission("ps2", "ana").timestamp.day == 5
 
 
-def test_names_are_shown_and_kept(config):
+def test_names_in_the_gradebook_are_kept_and_returned(config):
     with open_gradebook(config) as book:
         book.update_or_create_student("ana", first_name="Ana", last_name="Núñez")
     record(config, "ana", "ps2", MARKS, set(), ON_TIME)
     assert settle(config, "ana", "ps2")["student"] == "Ana Núñez"
 
 
-def test_an_unknown_set(config):
+def test_an_unknown_set_is_refused(config):
     for call in (check_gradebook, lambda *args: record(args[0], "ana", args[1], {}, set(), None)):
         with pytest.raises(CourseError, match="The gradebook knows no ps9: run `make release`"):
             call(config, "ps9")
@@ -174,7 +174,7 @@ def test_an_unknown_set(config):
         ("no url", "Could not parse SQLAlchemy URL"),
     ],
 )
-def test_a_gradebook_out_of_reach_is_one_sentence(config, url, said):
+def test_an_unreachable_gradebook_gives_an_error_of_one_line(config, url, said):
     config.CourseDirectory.db_url = url
     with pytest.raises(CourseError) as caught:
         check_gradebook(config, "ps2")
@@ -183,7 +183,7 @@ def test_a_gradebook_out_of_reach_is_one_sentence(config, url, said):
     assert "\n" not in str(caught.value)
 
 
-def test_all_of_it_on_postgresql(postgresql, tmp_path, monkeypatch):
+def test_the_gradebook_works_on_postgresql(postgresql, tmp_path, monkeypatch):
     monkeypatch.setenv("ATTN_GRADEBOOK", postgresql)
     release(tmp_path / "course", ["ps2"])
     config = Course(tmp_path / "course").config("en")

@@ -1,4 +1,4 @@
-"""A real JupyterHub, as instructors are told to set it up, from the fetched set to the feedback.
+"""A real JupyterHub, set up by the instructions, from the fetched set to the feedback.
 
 Students and markers are names without accounts of the system or passwords of their own; the rest is
 `assignments/hub/jupyterhub_config.py` as it stands.
@@ -55,7 +55,7 @@ c.CourseDirectory.student_id = os.environ["JUPYTERHUB_USER"]
 
 
 class Hub:
-    """What a browser asks of a hub, by the token of one of its users."""
+    """Requests that a browser makes to a hub, with the token of one of its users."""
 
     def __init__(self, url, user):
         self.url, self.user, self.token = url, user, None
@@ -63,7 +63,7 @@ class Hub:
         self.token = self.ask("POST", f"hub/api/users/{user}/tokens", asked)["token"]
 
     def ask(self, method, path, body=None):
-        """Return what a page answers, read as JSON if it is JSON."""
+        """Return the response of a page, parsed if it is JSON."""
         headers = {"Content-Type": "application/json"}
         if self.token:
             headers["Authorization"] = f"token {self.token}"
@@ -82,11 +82,11 @@ class Hub:
         wait(lambda: self.ask("GET", f"hub/api/users/{self.user}")["server"])
 
     def mine(self, method, path, body=None):
-        """Ask the user's own server."""
+        """Send a request to the user's own server."""
         return self.ask(method, f"user/{self.user}/{path}", body)
 
     def assignments(self, action, course):
-        """Do what a button of nbgrader's list does; return the rows of the list."""
+        """Press a button of nbgrader's assignment list; return the rows of the list."""
         said = self.mine(
             "POST", f"assignments/{action}", {"course_id": course, "assignment_id": "ps2"}
         )
@@ -96,7 +96,7 @@ class Hub:
 
 @pytest.fixture
 def hub(needed, course, tmp_path, monkeypatch):
-    """A running hub for a course that has released ps2 to two students; return its address."""
+    """A running hub for a course that has released ps2 to two students; return its URL."""
     needed("hub")
     exchange, homes = tmp_path / "exchange", tmp_path / "homes"
     exchange.mkdir(mode=0o777)
@@ -135,13 +135,13 @@ def hub(needed, course, tmp_path, monkeypatch):
     finally:
         running.terminate()
         running.wait(300)
-        # The hub stops its proxy, unless it fell before it had spoken with it.
+        # The hub stops its proxy, unless the hub ended before it had connected to the proxy.
         if (proxy := tmp_path / "jupyterhub-proxy.pid").exists():
             os.kill(int(proxy.read_text()), signal.SIGTERM)
 
 
 def run(program, *arguments, cwd=ROOT):
-    """Run a program of the environment as the grader's account does."""
+    """Run a program of the environment from the account of the grader."""
     done = subprocess.run(
         [BIN / program, *map(str, arguments)], cwd=cwd, capture_output=True, check=False, text=True
     )
@@ -150,7 +150,7 @@ def run(program, *arguments, cwd=ROOT):
 
 
 def model_answers(course, language):
-    """Return what the set's model answers put into each answer cell, by grade id."""
+    """Return the model answer for each answer cell, by grade id."""
     source = nbformat.read(course.path(language, "source", ".", "ps2"), as_version=4)
     return {
         cell.metadata.nbgrader.grade_id: re.sub(
@@ -162,7 +162,7 @@ def model_answers(course, language):
 
 
 @pytest.mark.grader
-def test_two_students_and_a_grader_on_a_hub(hub, course, sandbox):
+def test_fetch_submit_grade_and_feedback_work_on_a_hub(hub, course, sandbox):
     ana, emily = Hub(hub, "ana.nunez"), Hub(hub, "emily.clark")
     for student, language in ((ana, "es"), (emily, "en")):
         student.start()
@@ -183,7 +183,7 @@ def test_two_students_and_a_grader_on_a_hub(hub, course, sandbox):
         student.mine("PUT", place, {k: file[k] for k in ("type", "format", "content")})
         assert "submitted" in student.assignments("submit", f"attn-{language}")
 
-    # The hub lets nobody into the server of another, and only markers into Formgrader.
+    # The hub lets nobody into the server of another user, and only instructors into Formgrader.
     for path in ("user/ana.nunez/api/contents", "services/attn-en/formgrader/api/assignments"):
         with pytest.raises(urllib.error.HTTPError) as refused:
             emily.ask("GET", path)
@@ -194,7 +194,7 @@ def test_two_students_and_a_grader_on_a_hub(hub, course, sandbox):
     assert re.search(r"ana.nunez +es +85 / 100  to mark by hand\n", said), said
     assert re.search(r"emily.clark +en +15 / 100\n", said), said
 
-    # Somebody who marks gives Ana's report 9 of its 15 points in Formgrader.
+    # A marker gives Ana's report 9 of its 15 points in Formgrader.
     marker = Hub(hub, "grader-attn")
     formgrader = "services/attn-es/formgrader/api"
     rows = marker.ask("GET", f"{formgrader}/submitted_notebooks/ps2/ps2")
@@ -207,7 +207,7 @@ def test_two_students_and_a_grader_on_a_hub(hub, course, sandbox):
     for language in ("es", "en"):
         run("nbgrader", "release_feedback", "ps2", cwd=course.folder / language)
 
-    # Each gets the page of their own edition, with their own marks.
+    # Each student gets the page in their own edition, with their own marks.
     for student, language, total in ((ana, "es", "94 / 100"), (emily, "en", "15 / 100")):
         rows = student.assignments("fetch_feedback", f"attn-{language}")
         (sent,) = rows["submitted"]["submissions"]

@@ -1,4 +1,4 @@
-"""Collecting: who handed in what and when, whatever the files say of themselves."""
+"""Collecting: who handed in what and when, not trusting what the files themselves say."""
 
 import json
 import os
@@ -25,12 +25,12 @@ SATURDAY = (2026, 3, 7, 18, 30, 0)
 
 
 def seconds(when):
-    """Return a local time as the system counts."""
+    """Return a local time in seconds since the epoch."""
     return time.mktime((*when, 0, 0, -1))
 
 
 def notebook(course, language="es", mark=""):
-    """Return the bytes of a set as it was given out, told apart by a word in its title."""
+    """Return the bytes of a released set, with a word in its title to tell copies apart."""
     place = course.path(language, "release", ".", "ps2")
     cells = json.loads(place.read_text(encoding="utf-8"))
     cells["cells"][0]["source"] = mark
@@ -58,7 +58,7 @@ def with_roster(course, *rows, columns="id,last_name,first_name,email,moodle_id,
 
 
 def collected(course, student, language="es"):
-    """Return the word in the title of what is in the course, and its time."""
+    """Return the word in the title of the collected notebook, and its timestamp."""
     place = course.path(language, "submitted", student, "ps2")
     title = json.loads(place.read_bytes())["cells"][0]["source"]
     return title, (place.parent / "timestamp.txt").read_text()
@@ -68,7 +68,7 @@ def utc(when):
     return f"{datetime.fromtimestamp(seconds(when), UTC):%Y-%m-%d %H:%M:%S.%f} UTC"
 
 
-def test_a_plain_folder_in_both_layouts_and_editions(course, tmp_path):
+def test_a_plain_folder_is_collected_in_both_layouts_and_editions(course, tmp_path):
     box = tmp_path / "box"
     put(box / "ana" / "ps2.ipynb", notebook(course, "es", "a"))
     put(box / "bob" / "ps2" / "ps2.ipynb", notebook(course, "en", "b"), SATURDAY)
@@ -81,9 +81,7 @@ def test_a_plain_folder_in_both_layouts_and_editions(course, tmp_path):
     assert [one.student for one in find(course, "ps2")[0]] == ["ana", "bob"]
 
 
-def test_an_edition_without_metadata_is_told_by_the_text_or_else_by_the_instructor(
-    course, tmp_path
-):
+def test_without_metadata_the_text_or_the_instructor_tells_the_edition(course, tmp_path):
     bare = json.loads(notebook(course, "en"))
     del bare["metadata"]["attn"]
     put(tmp_path / "box" / "ana" / "ps2.ipynb", json.dumps(bare).encode())
@@ -100,7 +98,7 @@ MOODLE = "{}_{}_assignsubmission_file{}"
 
 
 @pytest.mark.parametrize("separator", ["/", "/part/", "_/", "_"])
-def test_what_moodle_gives(course, tmp_path, separator):
+def test_archives_of_moodle_are_collected(course, tmp_path, separator):
     """A folder for each student (its name ended with _ until Moodle 4.0), or files in one."""
     with_roster(
         course,
@@ -131,8 +129,8 @@ def test_what_moodle_gives(course, tmp_path, separator):
     assert "Zoe Doe_503" in sentence and "nobody in the roster, or several, are Zoe Doe" in sentence
 
 
-def test_what_canvas_gives(course, tmp_path):
-    """Its archives have the time of the download; who is on time for Canvas is so here."""
+def test_archives_of_canvas_are_collected(course, tmp_path):
+    """Its archives have the time of the download; who is on time for Canvas is on time here."""
     with_roster(course, "pat,O'Brien,Pat,,,900,", "ana,Núñez,Ana,,,,", "eva,Ros,Eva,,,903,")
     assert main(["due", str(course.folder), "ps2", utc(FRIDAY)]) == 0
     box = pack(
@@ -168,7 +166,7 @@ def test_what_canvas_gives(course, tmp_path):
         "eve/Pat OBrien_500_assignsubmission_file/ps2.ipynb",
     ],
 )
-def test_no_student_names_a_file_into_the_place_of_another(course, tmp_path, name):
+def test_no_file_name_is_taken_for_another_student(course, tmp_path, name):
     with_roster(course, "pat,O'Brien,Pat,,500,900,", "eve,Ros,Eve,,503,903,")
     (tmp_path / "box").mkdir()
     put(tmp_path / "box" / name, notebook(course))
@@ -181,7 +179,7 @@ def test_no_student_names_a_file_into_the_place_of_another(course, tmp_path, nam
         assert not course.path("es", "submitted", "pat", "ps2").exists()
 
 
-def test_without_a_roster_students_are_called_as_the_lms_calls_them(course, tmp_path):
+def test_without_a_roster_students_have_the_names_of_the_lms(course, tmp_path):
     members = [
         ("O'Brien, Pat_500_assignsubmission_file_/ps2 (1).ipynb", notebook(course), FRIDAY),
         ("nunezana_901_7002_ps2.ipynb", notebook(course), FRIDAY),
@@ -192,8 +190,8 @@ def test_without_a_roster_students_are_called_as_the_lms_calls_them(course, tmp_
     assert students == ["Iñigo", "O Brien Pat", "nunezana-901"]
 
 
-def test_two_people_of_one_name_are_not_taken_for_one(course, tmp_path):
-    """Neither without a roster nor with one that has only one of them."""
+def test_two_students_of_the_same_name_are_kept_apart(course, tmp_path):
+    """This holds without a roster and with a roster that has only one of them."""
     names = ["Ana Núñez_501_assignsubmission_file_", "Ana Núñez_502_assignsubmission_file_"]
     box = pack(
         tmp_path / "ps2.zip",
@@ -210,10 +208,10 @@ def test_two_people_of_one_name_are_not_taken_for_one(course, tmp_path):
     assert collect(course, "ps2", box).new == 2
 
 
-def test_of_two_notebooks_the_later_counts_and_the_same_one_keeps_its_time(course, tmp_path):
+def test_the_later_notebook_counts_and_an_unchanged_one_keeps_its_time(course, tmp_path):
     box = tmp_path / "box"
     put(box / "ana" / "ps2.ipynb", notebook(course, mark="first"))
-    # Both files have the time of the same second.
+    # Both files have times within the same second.
     put(box / "ana" / "ps2_2.ipynb", notebook(course, mark="second"))
     found = collect(course, "ps2", box)
     assert collected(course, "ana")[0] == "second"
@@ -239,8 +237,8 @@ def exchange(root, student, mark, course, name="ps2", when="2026-03-05 18:30:00.
     return folder
 
 
-def test_from_nbgraders_exchange_the_system_tells_the_time(course):
-    """What a student can write, a file's time of modification among it, decides nothing."""
+def test_the_time_in_nbgraders_exchange_is_that_of_the_file_system(course):
+    """Data that a student can write, such as a file's modification time, decides nothing."""
     root = course.folder / "exchange" / "attn-es" / "inbound"
     exchange(root, "ana", "a", course)
     exchange(root, "ana", "other", course, name="ps1")
@@ -255,7 +253,7 @@ def test_from_nbgraders_exchange_the_system_tells_the_time(course):
     assert (folder / "submission_secret.txt").read_text() == "s3cret"
 
 
-def test_a_folder_in_the_exchange_that_belongs_to_another_account(course, tmp_path):
+def test_a_folder_in_the_exchange_of_another_account_is_left_out(course, tmp_path):
     me = pwd.getpwuid(os.geteuid()).pw_name
     with_roster(course, "ana,,,,,,ana-account", f"bob,,,,,,{me}")
     exchange(tmp_path / "in", "ana", "a", course)
@@ -298,7 +296,7 @@ def huge(place, other):
         (huge, "it is over 20 MB"),
     ],
 )
-def test_what_is_no_plain_file_of_the_student_is_left_out(course, tmp_path, make, said):
+def test_links_and_special_files_are_left_out(course, tmp_path, make, said):
     other = put(tmp_path / "elsewhere" / "ps2.ipynb", notebook(course, mark="somebody else's"))
     box = tmp_path / "box"
     (box / "eve").mkdir(parents=True)
@@ -310,7 +308,7 @@ def test_what_is_no_plain_file_of_the_student_is_left_out(course, tmp_path, make
     assert [handed.student for handed in find(course, "ps2")[0]] == ["zoe"]
 
 
-def test_a_link_put_in_place_of_a_file_that_was_seen_is_not_followed(course, tmp_path):
+def test_a_link_that_replaces_a_listed_file_is_not_followed(course, tmp_path):
     secret = put(tmp_path / "elsewhere" / "ps2.ipynb", b"somebody else's")
     place = put(tmp_path / "box" / "eve" / "ps2.ipynb", b"mine")
     box = inbox_module.open_inbox(tmp_path / "box")
@@ -326,7 +324,7 @@ def test_a_link_put_in_place_of_a_file_that_was_seen_is_not_followed(course, tmp
         box.read(("eve", "ps2.ipynb"))
 
 
-def test_an_archive_is_not_believed(course, tmp_path):
+def test_unsafe_and_damaged_entries_of_an_archive_are_left_out(course, tmp_path):
     good = notebook(course, mark="z")
     path = tmp_path / "ps2.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -350,8 +348,8 @@ def test_an_archive_is_not_believed(course, tmp_path):
     assert [handed.student for handed in find(course, "ps2")[0]] == ["zoe"]
 
 
-def test_names_in_odd_encodings_survive(course, tmp_path):
-    """Some programs write UTF-8 and do not say so; some write accents as two characters."""
+def test_names_in_unusual_encodings_are_read(course, tmp_path):
+    """Some programs write UTF-8 without declaring it; some write accents as separate characters."""
     with_roster(course, "nu,Núñez,Ana,,,,", "pe,Peña,Iñigo,,,,")
     path = tmp_path / "ps2.zip"
     names = ["Ana Núñez_1_assignsubmission_file_/ps2.ipynb"]
@@ -366,7 +364,7 @@ def test_names_in_odd_encodings_survive(course, tmp_path):
     assert (collected(course, "nu")[0], collected(course, "pe")[0]) == ("A", "I")
 
 
-def test_files_that_are_no_submission_of_the_set(course, tmp_path):
+def test_files_that_are_no_submission_of_the_set_are_left_out(course, tmp_path):
     box = tmp_path / "box"
     put(box / "ana" / "ps1.ipynb", b'{"cells": []}')
     put(box / "bob" / "notes.txt", b"sorry")
@@ -383,9 +381,7 @@ def test_files_that_are_no_submission_of_the_set(course, tmp_path):
     assert collected(course, "eva")[0] == "e"
 
 
-def test_nobody_of_the_roster_is_left_out_when_collecting_and_when_grading(
-    course, hand_in, tmp_path
-):
+def test_collecting_and_grading_take_only_students_of_the_roster(course, hand_in, tmp_path):
     with_roster(course, "ana,Núñez,Ana,ana@x.org,,,")
     put(tmp_path / "box" / "ANA@x.org" / "ps2.ipynb", notebook(course))
     put(tmp_path / "box" / "eve" / "ps2.ipynb", notebook(course))
@@ -400,7 +396,7 @@ def test_nobody_of_the_roster_is_left_out_when_collecting_and_when_grading(
     ]
 
 
-def test_a_course_that_was_led_to_a_link_is_not_written_through(course, tmp_path):
+def test_nothing_is_written_through_a_link_in_the_course(course, tmp_path):
     (tmp_path / "elsewhere" / "ps2").mkdir(parents=True)
     place = course.path("es", "submitted", "ana", "ps2").parent
     place.parent.mkdir(parents=True)
@@ -411,7 +407,7 @@ def test_a_course_that_was_led_to_a_link_is_not_written_through(course, tmp_path
     assert list((tmp_path / "elsewhere" / "ps2").iterdir()) == []
 
 
-def test_what_cannot_be_written_costs_nobody_else_theirs(course, tmp_path):
+def test_a_submission_that_cannot_be_written_stops_no_other(course, tmp_path):
     place = course.path("es", "submitted", "ana", "ps2")
     (place.parent / "timestamp.txt").mkdir(parents=True)
     for student in ("ana", "zoe"):
@@ -422,8 +418,8 @@ def test_what_cannot_be_written_costs_nobody_else_theirs(course, tmp_path):
     assert collected(course, "zoe")[0] == "zoe"
 
 
-def test_a_damaged_archive_is_a_sentence_and_never_a_traceback(course, tmp_path):
-    """Bytes changed at random: what can be read is taken, the rest is said."""
+def test_a_damaged_archive_gives_a_message_and_never_a_traceback(course, tmp_path):
+    """Bytes are changed at random: readable files are collected, the rest is reported."""
     path = tmp_path / "ps2.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(3):
@@ -440,7 +436,7 @@ def test_a_damaged_archive_is_a_sentence_and_never_a_traceback(course, tmp_path)
             assert "\n" not in str(error)
 
 
-def test_the_command_sums_up_and_its_errors_are_one_sentence(course, tmp_path, capsys):
+def test_the_command_prints_a_summary_and_errors_of_one_line(course, tmp_path, capsys):
     put(tmp_path / "box" / "ana" / "ps2.ipynb", notebook(course))
     command = ["collect", str(course.folder), "ps2"]
     assert main([*command, "--from", str(tmp_path / "box")]) == 0
@@ -464,7 +460,7 @@ def test_the_command_sums_up_and_its_errors_are_one_sentence(course, tmp_path, c
 
 
 def owned_by(monkeypatch, accounts):
-    """Let folders of an inbox seem to belong to accounts; the test itself is one account."""
+    """Let folders of an inbox seem to belong to different accounts, since the test runs as one."""
     numbers = {account: 70_000 + n for n, account in enumerate(accounts.values())}
     names = {number: account for account, number in numbers.items()}
     read = inbox_module.Folder.read
@@ -478,7 +474,9 @@ def owned_by(monkeypatch, accounts):
 
 
 @pytest.mark.parametrize("rows", [None, ["ana,,,,,,", "eve,,,,,,", "tlj,,,,,,"]])
-def test_a_folder_in_the_name_of_another_replaces_nothing(course, tmp_path, monkeypatch, rows):
+def test_a_folder_with_the_name_of_another_student_replaces_nothing(
+    course, tmp_path, monkeypatch, rows
+):
     if rows:
         with_roster(course, *rows)
     exchange(tmp_path / "in", "ana", "a", course)
@@ -493,7 +491,7 @@ def test_a_folder_in_the_name_of_another_replaces_nothing(course, tmp_path, monk
     assert collected(course, "ana")[0] == "a"
 
 
-def test_a_name_in_moodle_that_holds_the_mark_of_another_is_not_that_other(course, tmp_path):
+def test_a_moodle_name_that_contains_the_id_of_another_student_is_left_out(course, tmp_path):
     with_roster(course, "pat,O'Brien,Pat,,500,,", "eve,Ros,Eve,,503,,")
     folder = MOODLE.format(MOODLE.format("Pat OBrien", 500, "_x"), 503, "_/ps2.ipynb")
     file = MOODLE.format(MOODLE.format("Pat OBrien", 500, "_x"), 503, "_ps2.ipynb")
@@ -506,7 +504,9 @@ def test_a_name_in_moodle_that_holds_the_mark_of_another_is_not_that_other(cours
 @pytest.mark.parametrize("rows", [None, ["ana,Núñez,Ana,,5,,", "bob,Gil,Bob,,6,,"]])
 @pytest.mark.parametrize("around", ["", "ps2/", "entregas/grupo 1/"])
 @pytest.mark.parametrize("names", [("ana", "bob"), (MOODLE.format("Ana Núñez", 5, "_"), "bob")])
-def test_folders_around_those_of_the_class_are_not_a_student(course, tmp_path, rows, around, names):
+def test_a_folder_around_the_folders_of_the_class_is_not_a_student(
+    course, tmp_path, rows, around, names
+):
     if rows:
         with_roster(course, *rows)
     elif names[0] != "ana":
@@ -519,7 +519,7 @@ def test_folders_around_those_of_the_class_are_not_a_student(course, tmp_path, r
     assert students == ({"ana", "bob"} if rows or names[0] == "ana" else {"Ana Núñez", "bob"})
 
 
-def test_zips_in_zips_and_attempts_that_came_to_nothing(course, tmp_path):
+def test_nested_zips_empty_attempts_and_future_times(course, tmp_path):
     inner = tmp_path / "inner.zip"
     for _ in range(2):
         data = inner.read_bytes() if inner.exists() else notebook(course, mark="x")
@@ -534,7 +534,7 @@ def test_zips_in_zips_and_attempts_that_came_to_nothing(course, tmp_path):
     ).write_bytes(b"")
     put(box / "zoe" / "ps2.ipynb", notebook(course, mark="z"), (2099, 1, 1, 0, 0, 0))
     found = collect(course, "ps2", box)
-    # The time at which the zip arrived counts, and not the times inside it.
+    # The time at which the zip arrived counts, not the times inside the zip.
     assert collected(course, "ana") == ("x", utc(FRIDAY))
     assert collected(course, "eva")[0] == "first"
     assert [sentence.rpartition("/")[2] for sentence in found.left_out] == [

@@ -1,4 +1,4 @@
-"""The judge: points follow from arrays alone, and nothing that is reported beside them helps."""
+"""The judge: points follow from the arrays alone, and no other reported data can raise them."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ CASES = RECORD.cases
 
 
 def reported(function, task=SOFTMAX, secret=SECRET):
-    """Return what inside.py would send for a function."""
+    """Return what inside.py would send after running a function."""
     reports, arrays = [], {}
     for number, case in enumerate(draw(task, secret).cases):
         found = run(function, case, task.exercise)
@@ -49,27 +49,27 @@ def softmax(scores):
 
 @pytest.mark.parametrize("task", [SOFTMAX, ATTENTION], ids=lambda task: task.grade_id)
 @pytest.mark.parametrize("secret", [b"a", b"b", b"c"])
-def test_the_oracle_earns_everything(task, secret):
+def test_the_oracle_gets_full_marks(task, secret):
     mark = marked(task.exercise.oracle, task, secret)
     assert mark == Mark(
         task.grade_id, 5.0, 5.0, "passed", dict.fromkeys(("values", "large", "arguments"), True)
     )
 
 
-def test_groups_are_paid_one_by_one():
+def test_each_group_has_its_own_points():
     mark = marked(plain_softmax)
     assert (mark.points, mark.max_points, mark.status) == (4.0, 5.0, "partial")
     assert mark.groups == {"values": True, "large": False, "arguments": True}
     assert mark.misconception and mark.error is None and mark.modified is None
 
 
-def test_without_the_first_group_nothing_is_paid():
+def test_a_wrong_first_group_gives_no_points_at_all():
     mark = marked(lambda scores: softmax(scores) if group({"x": scores}) == "large" else scores)
     assert (mark.points, mark.status) == (0.0, "wrong")
     assert mark.groups == dict.fromkeys(("values", "large", "arguments"), False)
 
 
-def test_writing_into_an_argument_costs_its_point():
+def test_modifying_an_argument_costs_the_points_for_arguments():
     def in_place(scores):
         answer = softmax(scores)
         scores += 1
@@ -88,21 +88,21 @@ def test_the_exception_of_the_first_failing_input_is_named():
     assert mark.misconception is None
 
 
-def test_a_function_that_is_not_there_is_unanswered():
+def test_a_missing_function_is_unanswered():
     assert marked(...).status == "unanswered"
     assert marked(lambda scores: None).status == "unanswered"
     sometimes = marked(lambda scores: softmax(scores) if scores.ndim == 1 else None)
     assert sometimes.status == "wrong"
 
 
-def test_a_run_that_was_stopped_is_no_answer():
+def test_a_run_that_was_stopped_earns_no_points():
     assert judge(SOFTMAX, RECORD, None, {}) == Mark("t-softmax", 0.0, 5.0, "stopped")
 
 
 # --- Forged reports
 
 
-def test_values_are_believed_only_as_arrays():
+def test_reports_without_the_right_arrays_earn_no_points():
     reports, arrays = reported(softmax)
     for forged in (
         {},
@@ -115,7 +115,7 @@ def test_values_are_believed_only_as_arrays():
         assert judge(SOFTMAX, RECORD, reports, forged).points == 0
 
 
-def test_echoing_the_inputs_earns_nothing():
+def test_returning_the_inputs_earns_no_points():
     assert marked(lambda scores: scores).points == 0
     assert marked(lambda query, key, value, mask=None: (value, key), ATTENTION).points == 0
 
@@ -124,13 +124,13 @@ def test_echoing_the_inputs_earns_nothing():
     "reports",
     [[], {}, "passed", 5, True, [[]], [None] * 50, [{}] * 8, [{"n_values": 1}] * 10**5],
 )
-def test_reports_that_are_none_earn_nothing(reports):
+def test_malformed_reports_earn_no_points(reports):
     mark = judge(SOFTMAX, RECORD, reports, {})
     assert (mark.points, mark.status) == (0.0, "wrong")
 
 
 @pytest.mark.parametrize("n_values", [0, -1, 2, 9, 10**30, True, "1", 1.0, None, [1], {}])
-def test_a_number_of_values_that_is_none_earns_nothing(n_values):
+def test_an_invalid_number_of_values_earns_no_points(n_values):
     reports, arrays = reported(softmax)
     forged = [report | {"n_values": n_values} for report in reports]
     assert judge(SOFTMAX, RECORD, forged, arrays).points == 0
@@ -163,7 +163,7 @@ def test_more_arrays_than_a_function_returns_are_not_looked_up():
     ],
     ids=repr,
 )
-def test_what_is_said_beside_the_values_changes_no_mark(forged):
+def test_other_fields_of_a_report_change_no_marks(forged):
     for function, wanted in ((softmax, 5.0), (plain_softmax, 4.0), (lambda scores: scores, 0.0)):
         reports, arrays = reported(function)
         mark = judge(SOFTMAX, RECORD, [report | forged for report in reports], arrays)
@@ -179,7 +179,7 @@ def test_without_values_no_exception_earns_anything():
         assert mark.error == (arithmetic | {"Odd": "Exception"}).get(name, name)
 
 
-def test_only_names_of_python_and_of_arguments_reach_a_mark():
+def test_marks_contain_only_names_of_exceptions_and_arguments():
     script = "<script>alert(1)</script>"
     report = {"n_values": None, "error": {"type": script, "message": script}, "modified": script}
     mark = judge(SOFTMAX, RECORD, [report | {"returned": script}] * 8, {})
@@ -232,7 +232,7 @@ def test_inputs_are_drawn_several_times_and_the_smallest_come_first():
     assert sizes == sorted(3 * [case["scores"].size for case in once])
 
 
-def test_a_request_holds_inputs_and_no_answers():
+def test_a_request_to_the_sandbox_holds_inputs_and_no_answers():
     description, inputs = request(SOFTMAX, CASES)
     assert description == {"id": "t-softmax", "function": "softmax", "outputs": ["weights"]}
     assert inputs == {"t-softmax": CASES}

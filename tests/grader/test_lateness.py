@@ -1,4 +1,4 @@
-"""Due dates, extensions and slip days: counted before or after grading, in plain files."""
+"""Due dates, extensions and slip days: set before or after grading, in plain files."""
 
 from datetime import timedelta
 
@@ -19,7 +19,7 @@ MARKS = {"attend-once": 20.0}
 
 @pytest.fixture
 def late(course):
-    """A course where each late day begun costs a tenth, and ana's ps2 is late."""
+    """A course where each started day of lateness costs a tenth, and ana's ps2 is late."""
     for language in ("es", "en"):
         settings = course.folder / language / "nbgrader_config.py"
         settings.write_text(settings.read_text(encoding="utf-8") + LATENESS, encoding="utf-8")
@@ -37,7 +37,7 @@ def run(course, command, *arguments):
 
 
 def said(course, student="ana", name="ps2"):
-    """Return hours late, penalty, slip days used and left."""
+    """Return the hours late, the penalty, and the slip days used and left."""
     marks = settle(course.config("es"), student, name, Lateness.of(course))
     return tuple(marks[key] for key in ("hours_late", "penalty", "slip_days", "slip_days_left"))
 
@@ -47,7 +47,7 @@ def roster(course, *rows):
     (course.folder / "roster.csv").write_text(text, encoding="utf-8")
 
 
-def test_a_due_date_from_the_command_line(course, capsys):
+def test_a_due_date_can_be_set_from_the_command_line(course, capsys):
     run(course, "due", "ps2", "2026-03-06 23:00 UTC")
     assert (
         capsys.readouterr().out
@@ -65,7 +65,7 @@ def test_a_due_date_from_the_command_line(course, capsys):
         assert book.find_assignment("ps2").duedate is None
 
 
-def test_an_extension_before_or_after_grading(late, capsys):
+def test_an_extension_counts_before_or_after_grading(late, capsys):
     # Bob has not handed in yet.
     run(late, "extend", "ps2", "bob", "--days", "2")
     assert "ps2, bob: 2 more days. The next `make grade` counts it." in capsys.readouterr().out
@@ -86,7 +86,7 @@ def test_an_extension_before_or_after_grading(late, capsys):
     ]
 
 
-def test_a_group_and_who_has_more_than_the_group(late):
+def test_an_extension_for_a_group_and_a_longer_one_for_a_student(late):
     roster(late, "ana,monday", "bob,monday", "eve,friday")
     run(late, "extend", "ps2", "--group", "monday", "--days", "2")
     run(late, "extend", "ps2", "bob", "--days", "0")
@@ -120,7 +120,7 @@ def test_the_gradebooks_own_extension_stays_unless_the_course_grants_another(lat
         (["slip-days", "-1"], "Expected a number of slip days, got -1."),
     ],
 )
-def test_what_cannot_be_granted_is_one_sentence(course, capsys, arguments, wanted):
+def test_an_invalid_extension_gives_an_error_of_one_line(course, capsys, arguments, wanted):
     roster(course, "ana,a")
     command, *rest = arguments
     assert main([command, str(course.folder), *rest]) == 1
@@ -140,14 +140,14 @@ def test_what_cannot_be_granted_is_one_sentence(course, capsys, arguments, wante
         ("course.toml", "slip_days = -3", "expected a number of slip_days such as 3, got -3"),
     ],
 )
-def test_a_file_that_a_person_edited_wrongly_is_one_sentence(course, file, text, wanted):
+def test_a_wrongly_edited_file_gives_an_error_of_one_line(course, file, text, wanted):
     (course.folder / file).write_text(text)
     with pytest.raises(CourseError, match=wanted) as caught:
         Lateness.of(course)
     assert "\n" not in str(caught.value)
 
 
-def test_slip_days_are_used_before_a_penalty_and_only_where_they_save_something(late):
+def test_slip_days_are_used_before_a_penalty_and_only_where_they_reduce_it(late):
     run(late, "slip-days", "3")
     assert said(late) == (36, 0, 2, 1)
     run(late, "slip-days", "1")
@@ -170,7 +170,7 @@ def test_slip_days_are_used_before_a_penalty_and_only_where_they_save_something(
         ("zero", 2, (36, 0, 2, 0)),
     ],
 )
-def test_slip_days_with_nbgraders_own_policies(course, policy, days, wanted):
+def test_slip_days_work_with_nbgraders_own_policies(course, policy, days, wanted):
     settings = course.folder / "es" / "nbgrader_config.py"
     text = settings.read_text(encoding="utf-8")
     settings.write_text(text.replace('penalty_method = "none"', f'penalty_method = "{policy}"'))
@@ -191,7 +191,7 @@ def test_slip_days_are_used_in_the_order_of_the_due_dates(late):
     assert said(late) == (36, 2, 1, 0)
 
 
-def test_a_course_without_any_of_it_is_as_before(course):
+def test_without_a_due_date_there_is_no_lateness_or_penalty(course):
     assert not (course.folder / "course.toml").exists()
     hand_in(course)
     assert said(Course(course.folder)) == (0, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""Tables: the roster, and what Moodle and Canvas give and take."""
+"""Tables: the roster, and the files that Moodle and Canvas export and import."""
 
 import csv
 
@@ -40,7 +40,7 @@ def rows(course):
     return {person.id: person for person in Roster.of(course)}
 
 
-def test_a_roster_from_moodle_grows_by_a_worksheet(course, capsys):
+def test_a_worksheet_of_moodle_adds_students_and_ids_to_a_roster(course, capsys):
     command = ["roster", str(course.folder), "--from"]
     assert main([*command, str(table(course, MOODLE))]) == 0
     said = capsys.readouterr().out
@@ -61,7 +61,7 @@ def test_a_roster_from_moodle_grows_by_a_worksheet(course, capsys):
     assert len(rows(course)) == 3
 
 
-def test_a_roster_from_canvas_keeps_what_was_there(course):
+def test_an_import_from_canvas_keeps_existing_entries_of_the_roster(course):
     (course.folder / "roster.csv").write_text("id,canvas_id,user\npob,900,pob-account\n")
     assert import_roster(course, table(course, CANVAS))[1:3] == (0, 1)
     (pat,) = rows(course).values()
@@ -79,14 +79,14 @@ def test_a_roster_from_canvas_keeps_what_was_there(course):
         ("id\n../ana\n", "line 2: expected an id of letters, digits and .@+-_, got '../ana'."),
     ],
 )
-def test_a_table_that_is_no_roster_is_one_sentence(course, text, wanted):
+def test_a_table_that_is_no_roster_gives_an_error_of_one_line(course, text, wanted):
     with pytest.raises(CourseError) as caught:
         import_roster(course, table(course, text))
     assert wanted in str(caught.value) and "\n" not in str(caught.value)
     assert not (course.folder / "roster.csv").exists()
 
 
-def test_a_table_in_another_encoding_or_missing_is_one_sentence(course, capsys):
+def test_a_missing_or_wrongly_encoded_table_gives_an_error_of_one_line(course, capsys):
     path = table(course, "")
     for data, said in ((b"id\nana\x81\n", "not in UTF-8"), (b"PK\x03\x04", "a file of Excel")):
         path.write_bytes(data)
@@ -115,13 +115,13 @@ def test_a_table_in_another_encoding_or_missing_is_one_sentence(course, capsys):
         ("DNI;Apellidos y nombre;Mail\nana;Nún\u0303ez, Ana;a@x.org\n", "utf-8"),
     ],
 )
-def test_the_tables_of_teachers_and_of_their_programs(course, text, encoding):
+def test_tables_from_common_spreadsheet_programs_are_read(course, text, encoding):
     path = table(course, "")
     path.write_bytes(text.encode(encoding))
     assert import_roster(course, path)[3] == []
     ana = rows(course)["ana"]
     assert (ana.last_name, ana.first_name, ana.email) == ("Núñez", "Ana", "a@x.org")
-    # The roster itself may have been saved with such a program.
+    # Such a program may have saved the roster itself.
     (course.folder / "roster.csv").write_bytes(text.encode(encoding))
     assert rows(course)["ana"] == ana
 
@@ -136,20 +136,20 @@ PLAIN = ["-3", "+3.5", "-1e5", "O'Brien", "a=b", "'t Hooft", "", "Núñez, Ana"]
 
 
 @pytest.mark.parametrize("cell", FORMULAS)
-def test_no_cell_is_a_formula_and_ours_come_back_as_they_were(tmp_path, cell):
+def test_formulas_are_escaped_when_written_and_unescaped_when_read(tmp_path, cell):
     assert escaped(cell) == f"'{cell}".replace("\r", "\n")
     write_table(tmp_path / "t.csv", ["a", "b"], [{"a": cell, "b": "x"}])
     assert read_table(tmp_path / "t.csv")[0]["a"].strip() == cell.strip()
 
 
 @pytest.mark.parametrize("cell", PLAIN)
-def test_numbers_and_names_stay_as_they_are(cell):
+def test_numbers_and_names_are_not_escaped(cell):
     assert escaped(cell) == cell
 
 
 @pytest.fixture
 def marked(course):
-    """A course with two students who handed in, one of an evil name, and one who did not."""
+    """A course with two students who handed in, one with a hostile name, and one who did not."""
     (course.folder / "roster.csv").write_text(
         "id,last_name,first_name,email,group,canvas_id\n"
         "pat,O'Brien,Pat,pat@x.org,Monday,900\n"
@@ -172,7 +172,7 @@ def exported(course, capsys, *arguments):
         return list(csv.reader(file))
 
 
-def test_what_moodle_takes(marked, capsys):
+def test_the_export_for_moodle(marked, capsys):
     header, *lines = exported(marked, capsys, "--format", "moodle", "--column", "Set 2")
     assert header == ["ID number", "Email address", "Last name", "First name", "Set 2"]
     assert sorted(lines) == [
@@ -182,7 +182,7 @@ def test_what_moodle_takes(marked, capsys):
     ]
 
 
-def test_what_canvas_takes(marked, capsys):
+def test_the_export_for_canvas(marked, capsys):
     header, points, *lines = exported(marked, capsys, "--format", "canvas")
     assert header == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "ps2"]
     assert points == ["    Points Possible", "", "", "", "", "100"]
@@ -193,7 +193,7 @@ def test_what_canvas_takes(marked, capsys):
     ]
 
 
-def test_the_plain_table_runs_nothing_either(marked, capsys):
+def test_the_plain_table_has_no_formulas(marked, capsys):
     header, *lines = exported(marked, capsys)
     cells = {line[0]: dict(zip(header, line, strict=True)) for line in lines}
     assert cells["eve"]["last_name"] == '\'=HYPERLINK("http://x")'

@@ -50,13 +50,13 @@ def test_the_student_version_has_no_solutions_outputs_or_rubric(course, language
         if cell.metadata.get("nbgrader", {}).get("grade_id") == "faulty-self-attention"
     )
     assert "SOLUTION" not in released
-    # The fifth task prints code for the students to mend, so they may see it.
+    # The fifth task prints code that the students are to correct, so they may see it.
     assert [line for line in solutions if line in released and line not in faulty] == []
     assert all(not cell.get("outputs") for cell in cells(course, language, "release"))
 
 
 @pytest.mark.parametrize("language", ["es", "en"])
-def test_the_students_get_a_notebook_and_the_answers_without_what_gives_them(course, language):
+def test_students_get_a_notebook_and_expected_values_but_no_solutions(course, language):
     folder = course.path(language, "release", ".", "ps2").parent
     assert sorted(path.name for path in folder.iterdir()) == ["ps2.ipynb", "ps2_check.npz"]
     code = set()
@@ -76,7 +76,7 @@ def test_the_students_get_a_notebook_and_the_answers_without_what_gives_them(cou
     assert [line for line in code if len(line) > 25 and line in told] == []
 
 
-def test_check_says_with_the_released_file_what_the_exercise_itself_says(course):
+def test_check_gives_the_same_result_from_the_released_file_as_from_the_exercise(course):
     live = {task.exercise.id: record_of(task.exercise) for task in answers.set.tasks}
     with contextlib.chdir(course.path("es", "release", ".", "ps2").parent):
         for exercise, sources in answers.CORRECT.items():
@@ -93,12 +93,12 @@ def test_check_says_with_the_released_file_what_the_exercise_itself_says(course)
         assert check("attend_once", ...).status == "unanswered"
 
 
-def test_without_the_file_check_says_that_it_is_missing(course):
+def test_check_reports_a_missing_file(course):
     with pytest.raises(ValueError, match=r"'attend_once'\. .* `\.\.\._check\.npz`"):
         check("attend_once", len)
 
 
-def test_a_damaged_file_is_named(course):
+def test_check_names_a_damaged_file(course):
     file = course.path("en", "release", ".", "ps2").with_name("ps2_check.npz")
     file.write_bytes(file.read_bytes()[:1000])
     with (
@@ -112,7 +112,7 @@ def test_a_damaged_file_is_named(course):
     ("language", "code", "text"),
     [("es", "...  # tu código", "Escribe aquí"), ("en", "...  # your code", "Write your answer")],
 )
-def test_stubs_speak_the_language_of_the_edition(course, language, code, text):
+def test_stubs_are_in_the_language_of_the_edition(course, language, code, text):
     sources = [cell.source for cell in cells(course, language, "release")]
     assert sum(code in source for source in sources) == 5
     assert any(text in source for source in sources)
@@ -131,19 +131,19 @@ def test_both_editions_share_one_gradebook_of_one_set(course):
         assert book.find_assignment("ps2").max_score == 100
 
 
-def test_the_database_can_be_named_from_outside(course, monkeypatch):
+def test_the_environment_can_name_the_database(course, monkeypatch):
     monkeypatch.setenv("ATTN_GRADEBOOK", "sqlite:////elsewhere.db")
     assert course.config("es").CourseDirectory.db_url == "sqlite:////elsewhere.db"
 
 
-def test_the_secret_is_the_instructors_alone(course):
+def test_only_the_instructor_can_read_the_secret(course):
     secret = course.folder / "secret"
     assert stat.S_IMODE(secret.stat().st_mode) == 0o600
     assert len(course.secret) == 32
     assert secret.read_bytes() == course.secret
 
 
-def test_a_new_course_is_closed_to_others(tmp_path):
+def test_other_accounts_cannot_read_a_new_course(tmp_path):
     release(tmp_path / "a" / "new", ["ps2"])
     assert stat.S_IMODE((tmp_path / "a" / "new").stat().st_mode) == 0o700
 
@@ -159,7 +159,7 @@ def test_releasing_again_changes_nothing_and_keeps_what_the_instructor_wrote(cou
     assert written == [course.path(lang, "release", ".", "ps2") for lang in ("es", "en")]
 
 
-def test_nbgraders_own_autograde_refuses_and_harms_nothing(course, hand_in):
+def test_nbgraders_own_autograde_refuses_and_changes_nothing(course, hand_in):
     hand_in("ana")
     api = NbGraderAPI(config=course.config("es"))
     result = api.autograde("ps2", "ana")
@@ -168,7 +168,9 @@ def test_nbgraders_own_autograde_refuses_and_harms_nothing(course, hand_in):
     assert not course.path("es", "autograded", "ana", "ps2").exists()
 
 
-def test_an_unknown_set_and_a_bad_gradebook_are_one_sentence(tmp_path, capsys, monkeypatch):
+def test_an_unknown_set_or_a_bad_gradebook_gives_an_error_of_one_line(
+    tmp_path, capsys, monkeypatch
+):
     names = list(folders())
     assert main([str(tmp_path / "a"), "ps99"]) == 1
     assert capsys.readouterr().out == f"There is no set 'ps99'. There are: {', '.join(names)}.\n"
@@ -181,7 +183,7 @@ def test_an_unknown_set_and_a_bad_gradebook_are_one_sentence(tmp_path, capsys, m
     assert not (tmp_path / "b" / "es" / "source").exists()
 
 
-def test_where_there_can_be_no_course_it_is_one_sentence(tmp_path, capsys):
+def test_an_invalid_place_for_a_course_gives_an_error_of_one_line(tmp_path, capsys):
     (tmp_path / "file").touch()
     for place, why in (("file", "File exists"), ("file/course", "Not a directory")):
         assert main([str(tmp_path / place), "ps2"]) == 1
@@ -189,13 +191,13 @@ def test_where_there_can_be_no_course_it_is_one_sentence(tmp_path, capsys):
         assert said == f"There can be no course in {tmp_path / place}: {why}.\n"
 
 
-def test_a_course_in_ones_home_is_found_whatever_the_shell_expands(tmp_path, monkeypatch):
+def test_a_tilde_that_the_shell_did_not_expand_is_expanded(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     release("~/course", ["ps2"])
     assert Course("~/course").folder == tmp_path / "course"
 
 
-def test_editions_with_other_points_are_refused(tmp_path, monkeypatch):
+def test_editions_that_differ_in_points_are_refused(tmp_path, monkeypatch):
     split = notebooks.build.split
 
     def skewed(master, language):
@@ -211,7 +213,7 @@ def test_editions_with_other_points_are_refused(tmp_path, monkeypatch):
     assert not (tmp_path / "c").exists()
 
 
-def test_points_that_the_grader_does_not_give_are_refused(tmp_path, monkeypatch):
+def test_points_that_differ_from_those_of_the_grader_are_refused(tmp_path, monkeypatch):
     split = notebooks.build.split
 
     def skewed(master, language):

@@ -1,4 +1,4 @@
-"""From a regrade request to its answer, and what a student gets back."""
+"""Regrade requests: from the student's form to the answer on the returned page."""
 
 import json
 import re
@@ -17,7 +17,7 @@ EVIL = "<script>alert(1)</script> \x1b[2Jmine is right \u202e"
 
 
 def ask(notebook, language="es", **said):
-    """Fill in the form of a student as it was handed out."""
+    """Fill in the released form of a student."""
     text = form("ps2", PS2.grade_ids, language)
     for task, why in said.items():
         heading = f"## {task.replace('_', '-')}\n"
@@ -31,7 +31,7 @@ def asked(notebook):
 
 
 @pytest.mark.parametrize("language", ["es", "en"])
-def test_a_form_as_it_came_asks_nothing_and_one_filled_in_asks_what_it_says(hand_in, language):
+def test_an_unchanged_form_is_no_request_and_a_filled_one_is_read(hand_in, language):
     notebook = hand_in("ana")
     assert asked(notebook) == {}
     ask(notebook, language)
@@ -41,7 +41,7 @@ def test_a_form_as_it_came_asks_nothing_and_one_filled_in_asks_what_it_says(hand
     assert task == "attend-once" and text.startswith("Mine is right.")
 
 
-def test_a_request_in_the_students_own_form_is_not_lost(hand_in):
+def test_a_request_without_the_form_is_read(hand_in):
     notebook = hand_in("ana")
     place_of(notebook, "ps2").write_bytes(
         "Por favor, mira la 2.\r\n# attend-once\r\n\xa1!".encode()
@@ -51,7 +51,7 @@ def test_a_request_in_the_students_own_form_is_not_lost(hand_in):
     assert asked(notebook) == {"": "�� odd"}
 
 
-def test_a_request_that_is_a_link_or_a_book_is_none(hand_in, tmp_path):
+def test_a_request_that_is_a_link_or_too_long_is_ignored(hand_in, tmp_path):
     notebook = hand_in("ana")
     (tmp_path / "secret").write_text("secret")
     place_of(notebook, "ps2").symlink_to(tmp_path / "secret")
@@ -63,7 +63,7 @@ def test_a_request_that_is_a_link_or_a_book_is_none(hand_in, tmp_path):
 
 @walls
 def test_from_the_request_to_the_answer(course, hand_in, capsys, tmp_path):
-    """It is collected beside the notebook, which stays as it was and keeps its time."""
+    """The request is collected beside the notebook, which keeps its content and its time."""
     notebook = hand_in("ana", NONSENSE)
     hand_in("bob")
     assert main(["grade", str(course.folder), "ps2", "--jobs", "1"]) == 0
@@ -74,7 +74,7 @@ def test_from_the_request_to_the_answer(course, hand_in, capsys, tmp_path):
     box = tmp_path / "box" / "ana"
     box.mkdir(parents=True)
     again = json.loads(notebook.read_text(encoding="utf-8"))
-    again["cells"][2]["execution_count"] = 7  # run again, and saved
+    again["cells"][2]["execution_count"] = 7  # executed again, and saved
     (box / "ps2.ipynb").write_text(json.dumps(again), encoding="utf-8")
     ask(box / "ps2.ipynb", attend_once=EVIL)
     stamp = (notebook.parent / "timestamp.txt").read_text()
@@ -118,7 +118,9 @@ def test_from_the_request_to_the_answer(course, hand_in, capsys, tmp_path):
         (["ana", "attend-once", "accepted", "x", "--points", "5"], "The gradebook has no attend-"),
     ],
 )
-def test_an_answer_to_nothing_is_one_sentence(course, hand_in, capsys, arguments, wanted):
+def test_an_answer_without_a_request_gives_an_error_of_one_line(
+    course, hand_in, capsys, arguments, wanted
+):
     hand_in("ana")
     assert main(["answer", str(course.folder), "ps2", *arguments]) == 1
     error = capsys.readouterr().err
@@ -127,7 +129,7 @@ def test_an_answer_to_nothing_is_one_sentence(course, hand_in, capsys, arguments
 
 
 @walls
-def test_more_points_than_there_are_and_a_decision_that_is_none(course, hand_in, capsys):
+def test_too_many_points_or_an_invalid_decision_are_refused(course, hand_in, capsys):
     hand_in("ana")
     list(Batch(course, "ps2").work())
     command = ["answer", str(course.folder), "ps2", "ana", "attend-once", "accepted", "x"]
@@ -142,8 +144,8 @@ def test_more_points_than_there_are_and_a_decision_that_is_none(course, hand_in,
 
 
 @walls
-def test_a_submission_without_time_or_secret_stops_nobodys_feedback(course, hand_in):
-    """nbgrader's release_feedback would end at the first that has none."""
+def test_a_submission_without_time_or_secret_stops_no_other_feedback(course, hand_in):
+    """nbgrader's release_feedback would stop at the first submission without time or secret."""
     hand_in("ana", when=None)
     path = hand_in("bob")
     (path.parent / "submission_secret.txt").write_text("s3cret")
@@ -156,7 +158,7 @@ def test_a_submission_without_time_or_secret_stops_nobodys_feedback(course, hand
 
 
 @walls
-def test_late_with_slip_days_on_the_page_in_the_table_and_in_the_command(course, hand_in, capfd):
+def test_slip_days_are_shown_on_the_page_in_the_table_and_by_the_command(course, hand_in, capfd):
     hand_in("ana", when="2026-03-07 12:00:00")
     for language in ("es", "en"):
         settings = course.folder / language / "nbgrader_config.py"
@@ -178,4 +180,4 @@ def test_late_with_slip_days_on_the_page_in_the_table_and_in_the_command(course,
     row = dict(zip(header.split(","), line.split(","), strict=True))
     assert (row["slip_days"], row["late_penalty"], row["total"]) == ("2", "0", "85")
     assert main(["grade", str(course.folder), "ps2"]) == 0
-    assert re.search(r"\nTime: \d+ s\.\n$", capfd.readouterr().out)  # nothing was graded now
+    assert re.search(r"\nTime: \d+ s\.\n$", capfd.readouterr().out)  # this command graded nothing

@@ -1,4 +1,4 @@
-"""The sandbox: honest work runs as it does at home, and limits end what does not."""
+"""The sandbox: honest work runs as on the student's machine, and limits end everything else."""
 
 import errno
 import os
@@ -38,14 +38,14 @@ both_modes = pytest.mark.parametrize("unsafe", [False, True], ids=["walls", "uns
 
 
 @both_modes
-def test_right_answers_get_full_marks_and_the_same_again(tmp_path, unsafe):
+def test_right_answers_get_full_marks_each_time(tmp_path, unsafe):
     first = graded(tmp_path, RIGHT_SOFTMAX, RIGHT_ATTENTION, unsafe=unsafe)
     assert points(first) == FULL
     assert first.broken_cells == {}
     assert first == graded(tmp_path, RIGHT_SOFTMAX, RIGHT_ATTENTION, unsafe=unsafe)
 
 
-def test_with_and_without_walls_marks_are_the_same(tmp_path):
+def test_marks_are_the_same_with_and_without_the_sandbox(tmp_path):
     cells = (
         "import numpy as np\ndef softmax(x): return np.exp(x) / np.exp(x).sum(-1, keepdims=True)",
         RIGHT_ATTENTION,
@@ -148,7 +148,7 @@ HONEST = {
 
 
 @both_modes
-def test_what_notebooks_are_full_of_costs_nothing(tmp_path, unsafe):
+def test_common_code_of_notebooks_breaks_no_cell(tmp_path, unsafe):
     cells = [cell for several in HONEST.values() for cell in several]
     result = graded(tmp_path, *cells, RIGHT_SOFTMAX, RIGHT_ATTENTION, unsafe=unsafe)
     assert result.broken_cells == {}
@@ -181,7 +181,7 @@ BROKEN = {
 }
 
 
-def test_cells_that_fail_cost_nothing_but_themselves(tmp_path):
+def test_a_failing_cell_costs_no_points(tmp_path):
     result = graded(tmp_path, *BROKEN, RIGHT_SOFTMAX, RIGHT_ATTENTION)
     assert result.broken_cells == dict(enumerate(BROKEN.values()))
     assert points(result) == FULL
@@ -207,7 +207,7 @@ def test_a_right_answer_may_take_any_form(tmp_path, last):
     assert points(graded(tmp_path, RIGHT_SOFTMAX, RIGHT_ATTENTION, last)) == FULL
 
 
-def test_cells_of_the_manual_part_do_not_run(tmp_path):
+def test_manual_and_markdown_cells_do_not_run(tmp_path):
     by_hand = {"source": "1 / 0", "metadata": {"nbgrader": {"grade_id": "by-hand"}}}
     text = {"source": "1 / 0", "cell_type": "markdown"}
     assert graded(tmp_path, by_hand, text).broken_cells == {}
@@ -242,7 +242,7 @@ def test_equal_notebooks_get_equal_marks_whatever_the_rest_of_the_file(tmp_path)
 # --- What is inside
 
 
-def test_inside_there_is_python_the_packages_and_nothing_of_this_machine():
+def test_inside_are_only_python_and_the_packages():
     seen = look(
         "sorted(os.listdir('/'))",
         "sorted(os.listdir('/packages'))",
@@ -271,7 +271,7 @@ def test_inside_there_is_python_the_packages_and_nothing_of_this_machine():
     )
     assert shown[3] == "['null', 'urandom']"
     assert shown[4] == "[]"
-    # bubblewrap sets PWD.
+    # bubblewrap itself sets PWD.
     assert set(eval(shown[5])) <= {*sandbox._ENVIRONMENT, "PWD"}
     assert shown[6] == "('/tmp', '/tmp', 'sandbox', 65534, 65534)"
     assert all(path.startswith(("/python/", "/packages", "/tmp")) for path in eval(shown[7]))
@@ -280,8 +280,8 @@ def test_inside_there_is_python_the_packages_and_nothing_of_this_machine():
     assert shown[10:] == ["[]", "[]", "False"]
 
 
-def test_the_walls_hold_without_the_filter_of_system_calls(tmp_path):
-    """Two defences, and neither may hide that the other is gone."""
+def test_namespaces_protect_without_the_filter_of_system_calls(tmp_path):
+    """Each of the two defences is tested alone, so that neither hides a fault of the other."""
     code = """
 import os, socket
 print([name for _, name in socket.if_nameindex()], os.getpid() < 5, sorted(os.environ))
@@ -299,7 +299,7 @@ for place in ("/job/new", "/new", "/python/lib/new", "/tmp/new"):
     assert said == f"['lo'] True {sorted({*sandbox._ENVIRONMENT, 'PWD'})}\n/tmp/new\n"
 
 
-# Student code asks these of its own process, of the machine's devices and of its folder.
+# Student code may call these on its own process, the machine's devices and its folder.
 WHO = (
     "os.getresuid() + os.getresgid()",
     "os.getgroups()",
@@ -323,13 +323,13 @@ def test_student_code_is_an_unprivileged_user_whoever_grades():
 
 
 def rights(pid):
-    """Return the capabilities of a process, as bits; what bounds them is everyone's."""
+    """Return the capabilities of a process as bits, without the bounding set."""
     found = re.findall(r"(Cap(?!Bnd)\w+):\t(\w+)", Path(f"/proc/{pid}/status").read_text())
     return {name: int(bits, 16) for name, bits in found}
 
 
-def test_to_the_kernel_it_is_nobody_and_never_root(monkeypatch, tmp_path):
-    """What a process is outside its walls: read from there, while it runs."""
+def test_student_code_runs_as_nobody_and_never_as_root(monkeypatch, tmp_path):
+    """The credentials are read from outside the sandbox, while the process runs."""
     seen = []
     real = sandbox._read
 
@@ -349,9 +349,9 @@ def test_to_the_kernel_it_is_nobody_and_never_root(monkeypatch, tmp_path):
 
 
 def as_ordinary_user(code):
-    """Run Python as an ordinary user, with all that it needs within reach."""
+    """Run Python as an ordinary user, with everything that the grader needs readable."""
     places = [Path(sys.base_prefix), Path(sys.prefix), ROOT]
-    # Folders closed to others, such as a home, are opened on the way to these.
+    # Parent folders that are closed to others, such as a home, are opened.
     above = {place: place.parents[::-1] for place in places}
     closed = {next((f for f in above[place] if not f.stat().st_mode & 1), None) for place in places}
     outer = ["bwrap", "--dev-bind", "/", "/"]
@@ -392,7 +392,7 @@ def test_an_ordinary_user_can_grade():
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
-def test_root_refuses_where_nobody_could_not_read_a_package(tmp_path, monkeypatch):
+def test_root_refuses_where_user_nobody_cannot_read_a_package(tmp_path, monkeypatch):
     # A strict umask leaves these permissions.
     (tmp_path / "numpy").mkdir(mode=0o700)
     monkeypatch.setattr(sandbox, "_site", lambda: tmp_path)
@@ -431,11 +431,11 @@ def test_limits_are_set_and_cannot_be_raised():
     ]
 
 
-def test_the_limits_are_these():
+def test_the_default_limits():
     assert Limits() == Limits(15, 5, 60, 60, 2**30, 2**25, 2**24)
 
 
-def test_an_outcome_of_nothing():
+def test_the_outcome_of_no_cells_and_no_tasks():
     outcome = sandbox.run([], [], {})
     said = [({name: True}, {}) for name in ("ready", "inputs", "done")]
     assert outcome == sandbox.Outcome(said, None)
@@ -455,7 +455,7 @@ DEAF = (
 
 @both_modes
 @pytest.mark.parametrize("endless", [SLEEP, LOOP], ids=["sleep", "loop"])
-def test_a_step_is_ended_where_it_is_and_the_next_ones_run(unsafe, endless):
+def test_a_step_that_takes_too_long_is_interrupted_and_the_next_ones_run(unsafe, endless):
     inner = "\n    ".join(["def f(x):", *endless.splitlines()])
     outcome, seen = answer(
         "a = 1\n" + endless, inner, "f = lambda x: x + a", unsafe=unsafe, limits=QUICK
@@ -469,30 +469,30 @@ def test_a_step_is_ended_where_it_is_and_the_next_ones_run(unsafe, endless):
     assert seen.tolist() == [1, 2, 3]
 
 
-def test_what_took_too_long_is_not_tried_again():
+def test_a_task_that_took_too_long_is_not_run_again():
     outcome, _ = answer("def f(x):\n    while True: pass", limits=QUICK)
     assert sum("task" in header for header, _ in outcome.frames) == 1
 
 
-def test_who_does_not_let_itself_be_ended_is_ended_from_outside():
+def test_code_that_ignores_interrupts_is_ended_from_outside():
     outcome, seen = answer(DEAF + SLEEP, limits=replace(QUICK, step_wall_s=0.5))
     assert (outcome.stopped, seen) == ("time", None)
     assert outcome.frames[-1][0] == {"begins": ["cell", 0]}
 
 
-def test_no_step_takes_more_than_a_quarter_of_what_is_left():
+def test_no_step_takes_more_than_a_quarter_of_the_time_left():
     outcome, seen = answer(*[SLEEP] * 4, "f = lambda x: x", limits=Limits(wall_s=2))
     assert len(errors(outcome)) == 4 and outcome.stopped is None
     assert seen.tolist() == [0, 1, 2]
 
 
-def test_the_clock_ends_a_run_whatever_its_steps_say():
+def test_the_time_limit_ends_a_run_that_ignores_interrupts():
     deaf = DEAF + SLEEP
     outcome, _ = answer(deaf, limits=Limits(wall_s=1))
     assert outcome.stopped == "time"
 
 
-def test_what_is_left_for_the_end_does_not_run():
+def test_functions_registered_with_atexit_do_not_run():
     cell = "import atexit, time\natexit.register(time.sleep, 99)"
     outcome, _ = answer(cell, limits=Limits(wall_s=3))
     assert outcome.stopped is None
@@ -508,7 +508,7 @@ def test_a_trickle_of_output_does_not_stop_the_clock(unsafe, byte):
         "    except OSError: return False\n"
     )
     outcome, _ = answer(helper + drip + cell, unsafe=unsafe, limits=Limits(wall_s=1))
-    # Read as the lengths of a frame, letters claim more than may come out.
+    # Read as the lengths of a frame, these letters are more bytes than are allowed.
     assert outcome.stopped == {"a": "output", "\\0": "time"}[byte]
 
 
@@ -522,7 +522,7 @@ def test_processor_time_ends_a_run(unsafe):
 
 
 @pytest.mark.grader
-def test_who_ignores_the_signal_of_the_limit_is_killed():
+def test_code_that_ignores_the_signal_of_the_cpu_limit_is_killed():
     outcome, seen = answer(DEAF + "while True: pass", limits=Limits(cpu_s=1))
     assert (outcome.stopped, seen) == (None, None)
 
@@ -559,7 +559,7 @@ def test_too_large_a_file_is_an_exception_inside():
     "make", ["open(name, 'w').close()", "os.mkdir(name)", "os.link('/tmp/one', name)"]
 )
 def test_the_number_of_files_is_limited(make):
-    """Each takes memory of the kernel, which no limit on a process counts."""
+    """Each open file takes memory of the kernel, which no limit on a process counts."""
     before = f"""
         import os
         open('/tmp/one', 'w').close()
@@ -582,7 +582,7 @@ def test_the_number_of_files_is_limited(make):
 
 
 def leftovers(folder):
-    """Return files of jobs, and processes that have such a file on their command line."""
+    """Return the files of jobs, and the processes that have such a file on their command line."""
     running = [p for p in psutil.process_iter(["cmdline"]) if str(folder) in str(p.info["cmdline"])]
     return [*os.listdir(folder), *running]
 
@@ -613,12 +613,12 @@ def test_open_files_do_not_pile_up():
 # --- Where there is no sandbox
 
 
-def test_it_is_available_here():
+def test_the_sandbox_is_available_here():
     sandbox.available()
 
 
 def with_bubblewrap(folder, monkeypatch, script):
-    """Put a bubblewrap of our own on the path, or none."""
+    """Put a bubblewrap of our own first on the path, or none."""
     if script:
         program = folder / "bwrap"
         program.write_text(f"#!/bin/sh\n{script}\n")
@@ -626,20 +626,20 @@ def with_bubblewrap(folder, monkeypatch, script):
     monkeypatch.setenv("PATH", str(folder))
 
 
-def test_without_bubblewrap_it_refuses_and_says_how_to_get_it(tmp_path, monkeypatch):
+def test_without_bubblewrap_the_error_says_how_to_install_it(tmp_path, monkeypatch):
     with_bubblewrap(tmp_path, monkeypatch, "")
     with pytest.raises(NoSandbox, match="^bubblewrap is not installed .*apt install bubblewrap"):
         sandbox.available()
 
 
-def test_a_kernel_that_forbids_it_is_quoted(tmp_path, monkeypatch):
+def test_the_error_quotes_a_kernel_that_forbids_the_sandbox(tmp_path, monkeypatch):
     said = "bwrap: No permissions to create new namespace"
     with_bubblewrap(tmp_path, monkeypatch, f"echo '{said}' >&2; exit 1")
     with pytest.raises(NoSandbox, match=f"^nothing can be run here: {said}$"):
         sandbox.available()
 
 
-def test_a_sandbox_that_stays_silent_is_none(tmp_path, monkeypatch):
+def test_a_sandbox_that_answers_nothing_is_refused(tmp_path, monkeypatch):
     with_bubblewrap(tmp_path, monkeypatch, "exit 0")
     with pytest.raises(NoSandbox, match="^nothing can be run here: it does not start$"):
         sandbox.available()
@@ -658,7 +658,7 @@ def test_other_systems_are_refused(monkeypatch):
 
 
 def test_a_kernel_without_user_namespaces_is_refused(tmp_path):
-    # The same grader, run where a real bubblewrap forbids another one.
+    # The grader runs where a real bubblewrap forbids another one inside.
     outer = [
         "bwrap",
         "--dev-bind",
@@ -683,7 +683,7 @@ def test_a_kernel_without_user_namespaces_is_refused(tmp_path):
 
 
 @both_modes
-def test_limits_hold_and_files_are_safe_or_not_as_said(tmp_path, unsafe):
+def test_without_a_sandbox_limits_hold_but_files_can_be_read(tmp_path, unsafe):
     secret = tmp_path / "secret"
     secret.write_text("a secret")
     seen = look(f"open({str(secret)!r}).read()", "os.fork()", unsafe=unsafe)
@@ -692,7 +692,7 @@ def test_limits_hold_and_files_are_safe_or_not_as_said(tmp_path, unsafe):
     assert forked.startswith("PermissionError")
 
 
-def test_without_walls_only_where_asked_for(tmp_path, monkeypatch):
+def test_code_runs_without_a_sandbox_only_with_unsafe(tmp_path, monkeypatch):
     with_bubblewrap(tmp_path, monkeypatch, "exit 1")
     graded(tmp_path, RIGHT_SOFTMAX, unsafe=True)
     with pytest.raises(NoSandbox):
@@ -715,7 +715,7 @@ def test_the_filter_of_each_machine_decides_as_its_table_says(machine):
 
 
 def decide(program, architecture, number):
-    """Run a filter: the four instructions that it is made of."""
+    """Run a filter by interpreting the four instructions that it is made of."""
     at, loaded = 0, None
     while True:
         code, if_true, if_false, value = np.frombuffer(
@@ -733,7 +733,7 @@ def decide(program, architecture, number):
 
 def test_the_tables_are_those_of_the_kernel(needed):
     x86, arm = (syscalls.NUMBERS[machine] for machine in ("x86_64", "aarch64"))
-    # These calls are older than the ARM machine, which therefore lacks them.
+    # These system calls are older than the ARM machine, which lacks them.
     assert set(x86) - set(arm) == {"fork", "vfork", "inotify_init"}
     assert set(arm) <= set(x86)
     header = needed("kernel_headers").read_text()
@@ -755,7 +755,7 @@ def test_a_machine_without_a_filter_is_refused(monkeypatch):
     assert not syscalls.is_known()
 
 
-def test_the_set_of_these_tests_is_what_it_says():
+def test_each_task_of_the_small_set_has_five_points():
     assert [task.max_points for task in SET.tasks] == [5, 5]
 
 

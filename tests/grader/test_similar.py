@@ -1,4 +1,4 @@
-"""Copies are listed, independent answers are not, and nobody's mark depends on it."""
+"""Copies are listed, independent answers are not, and no mark depends on it."""
 
 import ast
 import itertools
@@ -25,15 +25,15 @@ def given(name):
 
 
 def notebooks(name):
-    """Return the code of notebooks in which every task is answered in another way."""
+    """Return the code of notebooks in which every task is answered in a different way."""
     answers = Answers(name).CORRECT
-    # As many as the task with the fewest ways has.
+    # There are as many notebooks as the task with the fewest different answers allows.
     ways = zip(*(answers[task].values() for task in answers), strict=False)
     return ["\n".join(one) for one in ways]
 
 
 def disguised(code):
-    """Return a copy with other names, in another order, without comments and set anew."""
+    """Return a copy with renamed variables, reordered, without comments and reformatted."""
     tree = ast.parse(code)
     stored = {
         n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
@@ -53,7 +53,7 @@ def shares(students, handed_out, monkeypatch):
     return {frozenset(pair.names): pair.share for pair in compare(students, {}, handed_out)}
 
 
-def test_what_separates_copies_from_independent_answers_is_what_the_page_says(monkeypatch):
+def test_the_gap_between_copies_and_independent_answers_is_as_documented(monkeypatch):
     independent, copied = [], []
     for name in SETS:
         handed_out, ways = given(name), dict(enumerate(notebooks(name)))
@@ -67,14 +67,14 @@ def test_what_separates_copies_from_independent_answers_is_what_the_page_says(mo
 
 
 def answers(way):
-    """Return what to hand in for ps2: each task answered in the way of that number."""
+    """Return a submission of ps2 with the answer of the given number for each task."""
     return {
         f"{task.replace('_', '-')}-answer": list(ways.values())[way]
         for task, ways in CORRECT.items()
     }
 
 
-def test_a_class_with_a_copy_a_model_answer_and_one_found_elsewhere(
+def test_copies_of_a_student_a_model_answer_or_a_public_source_are_listed(
     course, hand_in, tmp_path, capsys
 ):
     attack = f"\nodd = '{ATTACK}'\n"
@@ -135,7 +135,7 @@ def test_a_class_with_a_copy_a_model_answer_and_one_found_elsewhere(
     assert sorted(set(course.folder.rglob("*")) - set(before)) == [path.parent, path]
 
 
-def test_what_many_wrote_counts_only_beside_what_is_public():
+def test_code_that_many_wrote_counts_only_against_public_sources():
     code = notebooks("ps2")[0]
     class_of = {str(number): code for number in range(USUAL + 1)}
     assert compare(class_of, {}, []) == []
@@ -145,7 +145,7 @@ def test_what_many_wrote_counts_only_beside_what_is_public():
     assert len(compare(ring, {}, [])) == USUAL * (USUAL - 1) / 2
 
 
-def test_what_was_handed_out_and_what_is_short_is_no_likeness():
+def test_released_code_and_short_code_are_not_compared():
     code = notebooks("ps2")[0]
     own = "\ndef f(x):\n    return x + 1\n"
     assert len(compare({"a": code + own, "b": code + own}, {}, [])) == 1
@@ -156,11 +156,11 @@ def test_what_was_handed_out_and_what_is_short_is_no_likeness():
     "code",
     ["", "\0" * 99, "'''" * 9999, "(" * 50_000, "x" * 10**6, "%%bash\nls\n" * 99, "\u202e" * 99],
 )
-def test_any_text_is_compared(code):
+def test_any_text_can_be_compared(code):
     assert isinstance(compare({"a": code, "b": code + "\nx = 1"}, {}, [code]), list)
 
 
-def test_a_folder_that_is_not_there_is_said(course, hand_in, capsys):
+def test_a_missing_folder_is_reported(course, hand_in, capsys):
     hand_in("ana")
     assert main(["similar", str(course.folder), "ps2", "--archive", "nowhere"]) == 1
     assert capsys.readouterr().err == "There is no folder nowhere.\n"

@@ -1,4 +1,4 @@
-"""How many students made each mistake, counted from what the grader found."""
+"""How many students made each mistake, counted from the results of the grader."""
 
 import json
 
@@ -17,14 +17,14 @@ NAMES = {ONCE: "attend-once", MASK: "causal-padding-mask"}
 
 
 def slip(exercise, name):
-    """Return what to hand in: one wrong answer of the catalogue."""
+    """Return a submission with one wrong answer of the catalogue."""
     (source,) = [text for slip, _, text in WRONG[exercise] if slip == name]
     return {f"{NAMES[exercise]}-answer": source}
 
 
 @pytest.fixture
 def batch(course, hand_in):
-    """A class of seven, graded: ids of students say what they do."""
+    """A graded class of seven; the id of each student says what they handed in."""
     hand_in("right", {"attend-once-answer": CORRECT[ONCE]["einsum"]})
     hand_in("unscaled-1", slip(ONCE, "no scale"))
     hand_in("unscaled-2", slip(ONCE, "no scale") | slip(MASK, "writes into ids"), language="en")
@@ -66,7 +66,7 @@ def test_every_student_counts_once_in_every_task(batch):
         ("es", "Los puntajes llegan a la softmax sin escalar."),
     ],
 )
-def test_the_table_begins_with_the_hardest_task_and_says_the_hint(batch, language, hint):
+def test_the_table_begins_with_the_hardest_task_and_has_the_hints(batch, language, hint):
     heading, _, hardest, *rest = stats(batch.course, "ps2", language).splitlines()
     assert heading == "ps2: 7 graded"
     assert hardest == "attend-once: 2 right"
@@ -74,7 +74,7 @@ def test_the_table_begins_with_the_hardest_task_and_says_the_hint(batch, languag
     assert "   1  modified            writes into one of its arguments" in rest
 
 
-def test_the_command_prints_it(batch, capsys):
+def test_the_command_prints_the_table(batch, capsys):
     assert main(["stats", str(batch.course.folder), "ps2", "--language", "es"]) == 0
     assert capsys.readouterr().out == stats(batch.course, "ps2", "es") + "\n"
 

@@ -1,4 +1,4 @@
-"""Whatever lies where a notebook should be: read it, or refuse it with a reason, at once."""
+"""Submissions: any file in place of a notebook is read, or refused at once with a reason."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ def refused(path, reason):
 
 @pytest.fixture
 def file(tmp_path):
-    """A place as nbgrader's collect makes it."""
+    """A path laid out as by nbgrader's collect."""
     folder = tmp_path / "submitted" / "ana" / "small"
     folder.mkdir(parents=True)
     return folder / "small.ipynb"
@@ -55,13 +55,13 @@ def test_a_notebook_is_read_cell_by_cell(file):
     assert found.answer(None) is found.cells[0]
 
 
-def test_half_of_a_surrogate_pair_is_the_sign_of_a_lost_character(file):
+def test_half_of_a_surrogate_pair_becomes_the_replacement_character(file):
     file.write_text(notebook({"source": ["a = '\ud83d", "\ude00'"]}, "\udc80"), encoding="utf-8")
     assert [cell.source for cell in read(file).cells] == ["a = '😀'", "\ufffd"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
-def test_an_encoding_of_windows_is_no_obstacle(file, encoding):
+def test_encodings_of_windows_are_read(file, encoding):
     file.write_bytes(notebook({"source": "x = 'ñ'\r\ny = 1\r"}).encode(encoding))
     assert read(file).cells[0].source == "x = 'ñ'\ny = 1\n"
 
@@ -118,7 +118,7 @@ def test_an_encoding_of_windows_is_no_obstacle(file, encoding):
         ),
     }.values(),
 )
-def test_what_is_no_notebook_is_refused(file, data, reason):
+def test_files_that_are_no_notebook_are_refused(file, data, reason):
     file.write_bytes(data)
     refused(file, reason)
 
@@ -139,7 +139,7 @@ def test_what_is_no_notebook_is_refused(file, data, reason):
     ],
     ids=repr,
 )
-def test_what_is_odd_beside_the_source_is_left_out(file, cell):
+def test_malformed_fields_other_than_the_source_are_left_out(file, cell):
     file.write_text(notebook({"source": "", **cell}), encoding="utf-8")
     assert read(file).cells == (Cell("code", "", None, ()),)
 
@@ -169,7 +169,7 @@ def test_a_huge_file_is_not_read(file):
     refused(file, "too large")
 
 
-def test_what_is_no_file_is_refused_at_once(file):
+def test_special_files_are_refused_at_once(file):
     refused(file, "missing")
     os.mkfifo(file)
     refused(file, "not a file")
@@ -179,7 +179,7 @@ def test_what_is_no_file_is_refused_at_once(file):
     refused(file / "further", "missing")
 
 
-def test_links_are_not_followed_wherever_a_student_can_put_them(tmp_path):
+def test_links_that_a_student_could_make_are_not_followed(tmp_path):
     secret = tmp_path / "other" / "small" / "small.ipynb"
     secret.parent.mkdir(parents=True)
     secret.write_bytes(EMPTY)
@@ -199,7 +199,7 @@ def test_links_are_not_followed_wherever_a_student_can_put_them(tmp_path):
         path.symlink_to(target)
         refused(path, "not a file")
         path.unlink()
-    # An instructor's own link further up is none of the student's business.
+    # A link further up was made by the instructor, and is followed.
     (tmp_path / "course").symlink_to(tmp_path)
     assert read(tmp_path / "course" / "other" / "small" / "small.ipynb").cells == ()
 
@@ -248,7 +248,7 @@ def test_any_bytes_are_read_or_refused(tmp_path_factory, data):
         assert bad.reason in {*REASONS} - {"missing", "not a file", "too large"}
 
 
-def test_a_refused_submission_gets_nothing_and_the_reason(tmp_path):
+def test_a_refused_submission_gets_no_points_and_a_reason(tmp_path):
     result = grade(tmp_path / "missing.ipynb", SET, b"secret")
     assert (result.digest, result.reason, result.broken_cells) == (None, "missing", None)
     assert [(m.grade_id, m.points, m.max_points, m.status) for m in result.marks] == [
@@ -259,7 +259,7 @@ def test_a_refused_submission_gets_nothing_and_the_reason(tmp_path):
 
 @pytest.mark.usefixtures("sandbox")
 @pytest.mark.parametrize("source", ["\ud800", "\0", "x" * 10**6, "(" * 10**4])
-def test_odd_sources_are_broken_cells_and_no_more(tmp_path, source):
+def test_odd_sources_only_break_their_cells(tmp_path, source):
     result = graded(tmp_path, source, "import numpy as np\ndef softmax(scores): return scores")
     assert list(result.broken_cells) == [0]
     assert result.marks[0].status == "wrong"

@@ -51,18 +51,18 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("text", "when"), UNDERSTOOD.items())
-def test_what_is_understood(text, when):
+def test_valid_times_are_read(text, when):
     assert str(read_time(text)).startswith(when)
 
 
 @pytest.mark.parametrize(("text", "reason"), REFUSED.items())
-def test_what_is_refused_and_why(text, reason):
+def test_invalid_times_are_refused_with_the_reason(text, reason):
     with pytest.raises(NoTime) as caught:
         read_time(text)
     assert reason in str(caught.value)
 
 
-def test_a_timestamp_by_hand_is_told_as_it_was_read(course, hand_in):
+def test_a_timestamp_written_by_hand_is_reported_as_it_was_read(course, hand_in):
     place = hand_in("ana").parent / "timestamp.txt"
     place.write_bytes("\ufeff6 de marzo de 2026, 11:59 p.\u00a0m. CET\r\n".encode())
     (ana,), _, (remark,) = find(course, "ps2")

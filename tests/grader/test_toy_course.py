@@ -1,4 +1,4 @@
-"""The course of one set in the README of the grader: it works, and without the course around."""
+"""The course of one set in the grader's README works, also without the rest of the course."""
 
 import json
 import re
@@ -53,7 +53,7 @@ def toy(tmp_path):
 
 
 @pytest.mark.usefixtures("sandbox")
-def test_a_right_answer_gets_full_marks_and_a_wrong_one_its_name_without_the_course(toy, tmp_path):
+def test_without_the_course_right_answers_get_full_marks_and_mistakes_are_named(toy, tmp_path):
     paths = [str(notebook(tmp_path / f"{n}.ipynb", code)) for n, code in ANSWERS.items()]
     code = """if True:
         import json, sys
@@ -84,7 +84,7 @@ def test_a_right_answer_gets_full_marks_and_a_wrong_one_its_name_without_the_cou
 
 @pytest.mark.grader
 @pytest.mark.usefixtures("sandbox")
-def test_the_class_of_a_course_in_one_language_is_graded_by_the_commands(toy, tmp_path, capsys):
+def test_the_commands_grade_a_course_in_one_language(toy, tmp_path, capsys):
     course, class_ = tmp_path / "course", tmp_path / "class"
     assert release([str(course), "--sets", str(toy)]) == 0
     for student, code in ANSWERS.items():
@@ -124,7 +124,7 @@ def test_a_set_that_contradicts_itself_is_refused_before_anything_is_written(
     assert not (tmp_path / "course").exists()
 
 
-def test_it_speaks_of_no_course():
+def test_the_grader_does_not_name_the_course():
     named = r"attn|attention|\btransformers?\b|softmax|embedding|translator|\bps\d"
     for path in sorted(FOLDER.rglob("*")):
         if path.suffix not in {".py", ".md", ".css", ".j2"}:

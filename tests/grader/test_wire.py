@@ -1,4 +1,4 @@
-"""Frames: what goes in comes out, and nothing else does, whatever the bytes."""
+"""Frames: they are read back as written, and damaged bytes give no frame and no exception."""
 
 import io
 import json
@@ -30,7 +30,7 @@ def written(*frames):
 
 
 def raw(text, packed=b""):
-    """Return a frame made by hand."""
+    """Return a frame from given bytes of JSON and data."""
     text = text if isinstance(text, bytes) else json.dumps(text).encode()
     return struct.pack(">II", len(text), len(packed)) + text + packed
 
@@ -39,7 +39,7 @@ GOOD = written(({"good": 1}, {}))
 
 
 @given(st.lists(st.dictionaries(st.text(), ARRAYS, max_size=3), max_size=3))
-def test_frames_come_back_as_they_went(bundles):
+def test_frames_are_read_back_as_written(bundles):
     frames = [({"number": n}, arrays) for n, arrays in enumerate(bundles)]
     back = read_frames(written(*frames))
     assert [header for header, _ in back] == [header for header, _ in frames]
@@ -57,7 +57,7 @@ def test_a_frame_is_flushed_and_needs_no_arrays():
     assert read_frames(stream.raw.getvalue()) == [({"a": [1, None, "ñ"]}, {})]
 
 
-def test_order_in_memory_and_strides_do_not_matter():
+def test_memory_order_and_strides_do_not_matter():
     grid = np.arange(12.0).reshape(3, 4)
     sent = {"columns": grid.T, "some": grid[:, ::2], "back": grid[::-1]}
     [(_, back)] = read_frames(written(({}, sent)))
@@ -89,7 +89,7 @@ def test_damaged_frames_are_read_without_an_exception(data):
 
 
 @pytest.mark.parametrize("cut", range(1, len(GOOD) + 1))
-def test_a_frame_that_is_cut_off_is_none(cut):
+def test_a_truncated_frame_is_not_read(cut):
     assert read_frames(GOOD + GOOD[:-cut]) == [({"good": 1}, {})]
 
 
@@ -156,7 +156,7 @@ BOMB = pickle.dumps(Harm())
         "many axes": ([{}, [["x", "|b1", [9] * 10**6]]], b"1" * 9),
     }.values(),
 )
-def test_what_is_no_frame_ends_the_list(text, packed):
+def test_reading_ends_at_an_invalid_frame(text, packed):
     assert read_frames(GOOD + raw(text, packed) + GOOD) == [({"good": 1}, {})]
 
 
@@ -187,12 +187,12 @@ def test_json_in_all_frames_together_is_bounded(monkeypatch):
     assert len(read_frames(GOOD * 3)) == 2
 
 
-def test_nan_and_repeated_keys_are_just_values():
+def test_nan_and_repeated_keys_of_json_are_read():
     [(header, _)] = read_frames(raw(b'[{"a": NaN, "b": 1, "b": 2}, []]'))
     assert header["b"] == 2
 
 
-def test_the_end_of_the_whole_frames_is_where_the_last_one_ends():
+def test_the_end_of_the_complete_frames_is_found():
     stream = io.BytesIO()
     write_frame(stream, {"a": 1}, {"x": np.zeros(3)})
     first = len(stream.getvalue())
@@ -203,7 +203,7 @@ def test_the_end_of_the_whole_frames_is_where_the_last_one_ends():
     assert end_of_frames(data, first) == len(data)
 
 
-def test_only_the_whole_frame_that_asks_for_the_inputs_does():
+def test_only_the_exact_request_frame_asks_for_the_inputs():
     asks = written(({"inputs": True}, {}))
     assert asks == wire.ASKS
 

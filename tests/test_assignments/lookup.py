@@ -1,4 +1,4 @@
-"""How far a table goes in place of a function: inputs and answers seen before, looked up.
+"""How well a table of known inputs and answers can replace a function.
 
 Nothing is given up to be generous to it: of all the ways to look an input up, and for each row of
 a batch and each output alone, the one that is right counts, although no student could tell which.
@@ -27,7 +27,7 @@ class Table:
         self.rows = _Index([row for row in rows if row[1]])
 
     def has(self, case, answer):
-        """Return whether some way to look an input up gives the right answer."""
+        """Return whether some way of looking up an input gives the right answer."""
         by_row = list(_rows(case, answer.values))
         return all(
             self.whole.has(case, i, value)
@@ -40,7 +40,7 @@ class Table:
 
 
 class _Index:
-    """Pairs of an input and its outputs, by every key and by number of the output."""
+    """Pairs of an input and its outputs, indexed by every key and by number of the output."""
 
     def __init__(self, pairs):
         self.found, self.by_shape, values = defaultdict(list), defaultdict(list), defaultdict(list)
@@ -54,7 +54,7 @@ class _Index:
         self.constants = {i: _common(np.concatenate(some)) for i, some in values.items()}
 
     def has(self, case, i, right):
-        """Return whether output `i` comes out right."""
+        """Return whether the right output `i` is among the guesses for this input."""
         guesses = (np.full(right.shape, value) for value in self.constants.get(i, ()))
         near = sorted(self.by_shape[_shapes(case)], key=lambda pair: _distance(pair[0], case))[:1]
         pairs = itertools.chain(near, *(self.found.get(key, ()) for key in _keys(case)))
@@ -63,7 +63,7 @@ class _Index:
 
 
 def _rows(case, values):
-    """Yield the rows of a batch: the inputs that have such rows cut, and each output that has."""
+    """Yield the rows of a batch: inputs and outputs with its first axis are cut into rows."""
     sizes = [array.shape[0] for array in case.values() if array.ndim]
     if not sizes:
         return
@@ -80,7 +80,7 @@ def _shapes(case):
 
 
 def _keys(case):
-    """Yield what an input is looked up by, from its shapes to its values sorted and rounded."""
+    """Yield the keys by which an input is looked up, from shapes to sorted, rounded values."""
     whole = {name: array for name, array in case.items() if array.dtype.kind in "biu"}
     sizes = tuple((name, int(array)) for name, array in whole.items() if array.ndim == 0)
     yield "sizes", _shapes(case), sizes
@@ -94,7 +94,7 @@ def _keys(case):
 
 
 def _pattern(arrays):
-    """Number the values in order of their first appearance, 0 and False as the very first."""
+    """Number the values in order of their first appearance; 0 and False have number 0."""
     numbers = {0: 0}
     values = [value for array in arrays for value in array.ravel().tolist()]
     return tuple(numbers.setdefault(value, len(numbers)) for value in values)
@@ -115,14 +115,14 @@ def _distance(case, other):
 
 
 def _common(values):
-    """Return constants to answer with: 0, 1, the most frequent value, the mean."""
+    """Return constants to guess: 0, 1, the most frequent value and the mean."""
     found, counts = np.unique(values, return_counts=True)
     most, mean = found[counts.argmax()], values.mean()
     return [values.dtype.type(0), values.dtype.type(1), most, mean]
 
 
 def _read(seen, answer, case):
-    """Yield an answer as it stands, copying from this input what it copied from its own, in scale."""
+    """Yield a known answer: unchanged, with values copied from the new input, and rescaled."""
     yield answer
     before, now = _flat(seen), _flat(case)
     order = np.argsort(before, kind="stable")

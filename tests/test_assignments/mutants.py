@@ -1,4 +1,4 @@
-"""Small faults put into a function by machine, one at a time."""
+"""Small faults put into a function automatically, one at a time."""
 
 import ast
 import copy
@@ -26,7 +26,7 @@ COMPARED = {
 
 
 def _changes(node):
-    """Yield, for one node, what may stand in its place."""
+    """Yield the nodes that may replace one node."""
     if isinstance(node, ast.BinOp) and type(node.op) in BINARY:
         yield ast.BinOp(node.left, BINARY[type(node.op)](), node.right)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
@@ -58,7 +58,7 @@ def _changes(node):
 
 
 def _places(tree):
-    """Yield where each node of a tree hangs: its parent, the field, its number if in a list."""
+    """Yield the place of each node of a tree: its parent, the field, and its index in a list."""
     for parent in ast.walk(tree):
         for field, value in ast.iter_fields(parent):
             for number, child in enumerate(value if isinstance(value, list) else [value]):
@@ -90,7 +90,7 @@ def mutants(source):
             else:
                 getattr(parent, field)[number] = new
             text = ast.unparse(ast.fix_missing_locations(mutant))
-            if text != ast.unparse(tree):  # 1e300 + 1 is 1e300
+            if text != ast.unparse(tree):  # An unchanged text, as of 1e300 + 1, is no mutant.
                 found[_difference(ast.unparse(tree), text)] = text
     return found
 

@@ -1,4 +1,4 @@
-"""What holds for every problem set: right answers get full marks however written, wrong ones do
+"""Tests that every problem set shares: right answers get full marks however written, wrong ones do
 not, and are told why; the master says the same in both languages.
 
 A set's own file, ``test_psN.py``, derives from `Proofs` and adds what holds for it alone. The
@@ -31,7 +31,7 @@ from notebooks.build import LANGUAGES, split
 from tests.test_assignments.lookup import Table
 from tests.test_assignments.mutants import mutants
 
-SECRETS = [bytes([n]) * 32 for n in range(120)]  # of courses
+SECRETS = [bytes([n]) * 32 for n in range(120)]  # secrets of courses
 FEW = SECRETS[:3]
 STUB = re.compile(r"( *)### BEGIN SOLUTION\n.*?### END SOLUTION", re.DOTALL)
 
@@ -66,7 +66,7 @@ class Answers:
 
     @functools.cached_property
     def WRONG(self):
-        """By exercise, wrong answers made of right ones: name, known mistake, text of the cell."""
+        """By exercise, edits of right answers: name, known mistake, text of the cell."""
         return {
             exercise: [
                 (name, known, _edited(self.CORRECT[exercise][right], edit))
@@ -77,8 +77,8 @@ class Answers:
 
     @functools.cached_property
     def records(self):
-        """The bytes of the released file, and by exercise two records: live and released."""
-        # A released file holds answers and not the right function, which `altered` would run.
+        """The bytes of the released file, and the live and released record of each exercise."""
+        # A released file holds answers but no oracle, which `altered` would run.
         live = [
             dataclasses.replace(record_of(task.exercise), oracle=None) for task in self.set.tasks
         ]
@@ -88,7 +88,7 @@ class Answers:
         return file.getvalue(), {one.id: (one, released[one.id]) for one in live}
 
     def checked(self, exercise, attempt):
-        """Return what `check` says to a student, which is what the exercise itself would say."""
+        """Return the result of `check`, and test that the live exercise gives the same."""
         live, released = self.records[1][exercise]
         result = verdict(released, attempt)
         assert result == verdict(live, attempt), f"{exercise}: the released file says otherwise"
@@ -103,14 +103,14 @@ def _edited(source, edit):
 
 
 def function(exercise, source):
-    """Return what a cell defines, as the sandbox does."""
+    """Return the function that a cell defines, as the sandbox would."""
     namespace = {"np": np}
     exec(source, namespace)  # noqa: S102 - our own source
     return namespace.get(exercise, ...)
 
 
 def marked(task, attempt, secret=SECRETS[0]):
-    """Judge an attempt that ran right here, from the reports that the sandbox would write."""
+    """Judge an attempt that ran in this process, from the reports that the sandbox would write."""
     record = draw(task, secret)
     reports, arrays = [], {}
     for number, case in enumerate(record.cases):
@@ -129,7 +129,7 @@ def marked(task, attempt, secret=SECRETS[0]):
 
 
 def given_away(record, attempt, first=0):
-    """Return the number of an input that shows an attempt wrong, or None; try `first` first."""
+    """Return the number of an input on which an attempt is wrong, or None; try `first` first."""
 
     def is_wrong(number):
         answer = run(attempt, record.cases[number], record)
@@ -166,9 +166,9 @@ class Proofs:
         return split(self.answers.folder / "master.md", language).cells
 
     def executed(self, language="en", *, released=False, capsys):
-        """Run the code of an edition in order; return its namespace and what each cell printed."""
+        """Run the code of an edition in order; return its namespace and each cell's output."""
         namespace, printed = {}, []
-        # What the first cell sets for printing must not outlive it.
+        # The print options of the first cell must not outlast this run.
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), np.printoptions():
             Path(f"{self.set.name}_check.npz").write_bytes(self.answers.records[0])
             for cell in self.cells(language):
@@ -180,7 +180,7 @@ class Proofs:
         return namespace, printed
 
     def points(self, language):
-        """Return what each graded cell is worth, by grade id."""
+        """Return the points of each graded cell, by grade id."""
         marks = [cell.metadata.get("nbgrader", {}) for cell in self.cells(language)]
         return {mark["grade_id"]: mark["points"] for mark in marks if mark.get("grade")}
 
@@ -220,9 +220,9 @@ class Proofs:
         attempts = {name: function(exercise, source) for name, _, source in listed}
         for known in task.exercise.misconceptions:
             attempts |= {f"{known.id} {n}": way for n, way in enumerate(known.functions)}
-        shows = dict.fromkeys(attempts, 0)  # what shows one wrong once often does so again
+        shows = dict.fromkeys(attempts, 0)  # often wrong on the same input again
         for secret in self.secrets:
-            record = draw.__wrapped__(task, secret)  # not to be kept: there are many
+            record = draw.__wrapped__(task, secret)  # not cached: there are many secrets
             for name, attempt in attempts.items():
                 shows[name] = given_away(record, attempt, shows[name])
                 assert shows[name] is not None, f"{name} gets full marks with {secret}"
@@ -249,7 +249,7 @@ class Proofs:
         hints = {known.id: known.hint[language] for known in mistakes}
         assert known is None or hints[known] in result.message
 
-    def test_a_slip_costs_what_the_set_says(self, priced):
+    def test_a_slip_costs_the_points_worked_out_by_hand(self, priced):
         exercise, slip = priced
         (source,) = [text for name, _, text in self.answers.WRONG[exercise] if name == slip]
         mark = marked(self.tasks[exercise], function(exercise, source))
@@ -259,7 +259,7 @@ class Proofs:
         for exercise in self.tasks:
             assert len([slip for slip in self.answers.WORTH if slip[0] == exercise]) >= 3
 
-    def test_a_constant_earns_nothing(self, exercise):
+    def test_a_constant_function_earns_no_points(self, exercise):
         names = self.tasks[exercise].exercise.outputs
 
         def constant(first, *rest):
@@ -267,9 +267,9 @@ class Proofs:
 
         assert marked(self.tasks[exercise], constant).points == 0
 
-    def test_a_table_of_inputs_and_answers_seen_before_earns_nothing(self, exercise):
+    def test_a_table_of_known_inputs_and_answers_earns_no_points(self, exercise):
         task = self.tasks[exercise]
-        first = next(iter(task.points))  # whoever fails it in one input gets no points at all
+        first = next(iter(task.points))  # a wrong first group earns no points at all
         for number, secret in enumerate(self.few):
             seen = [self.answers.records[1][exercise][1], draw(task, SECRETS[-1 - number])]
             table, hidden = Table(seen), draw(task, secret)
@@ -279,9 +279,7 @@ class Proofs:
 
     # Mutants ----------------------------------------------------------------------------
 
-    def test_mutants_of_right_answers_are_rejected_but_for_those_that_change_nothing(
-        self, exercise
-    ):
+    def test_all_mutants_of_right_answers_are_rejected_but_the_equivalent_ones(self, exercise):
         changes = [
             (change, source)
             for right in self.answers.CORRECT[exercise].values()
@@ -299,7 +297,7 @@ class Proofs:
 
         survivors = accepted(draw(self.tasks[exercise], SECRETS[1]))
         assert survivors == {change for name, change in self.answers.EQUIVALENT if name == exercise}
-        # What `check` accepts, the grader accepts.
+        # An attempt that `check` accepts is accepted by the grader too.
         assert accepted(self.answers.records[1][exercise][1]) == survivors
         assert len(changes) > 40 and len(survivors) <= 0.05 * len(changes)
 
@@ -329,7 +327,7 @@ class Proofs:
         assert sum(points.values()) == 100
 
     @pytest.mark.parametrize("edition", LANGUAGES)
-    def test_what_the_cells_are_to_nbgrader(self, edition):
+    def test_the_metadata_of_the_cells_are_valid_for_nbgrader(self, edition):
         named = []
         for cell in self.cells(edition):
             mark = cell.metadata.get("nbgrader")
@@ -382,7 +380,7 @@ class Proofs:
             assert self.answers.checked(exercise, namespace[exercise]).status == "unanswered"
             assert marked(task, ...).status == "unanswered"
 
-    def test_the_function_to_mend_is_wrong_and_its_fault_is_named(self, capsys):
+    def test_the_function_to_correct_is_wrong_and_its_mistake_is_named(self, capsys):
         name, exercise, fault = self.answers.FAULTY
         namespace, _ = self.executed(released=True, capsys=capsys)
         for secret in self.few:
@@ -401,7 +399,7 @@ class Proofs:
                 for number in re.findall(r"\d+\.\d+", cell.source):
                     assert float(number) in shown | given, number
 
-    def test_both_editions_say_as_much_with_the_same_code(self):
+    def test_both_editions_have_the_same_code_and_texts_of_similar_length(self):
         spanish, english = (self.cells(language) for language in ("es", "en"))
         kinds = [[cell.cell_type for cell in edition] for edition in (spanish, english)]
         assert kinds[0] == kinds[1]
@@ -420,7 +418,7 @@ class Proofs:
 
     # The demonstration class ------------------------------------------------------------
 
-    def test_the_slips_of_the_demonstration_are_what_they_say(self):
+    def test_the_slips_of_the_demonstration_make_their_known_mistakes(self):
         solutions = {
             cell.metadata.nbgrader.grade_id: cell.source
             for cell in self.cells()
@@ -438,7 +436,7 @@ class Proofs:
 
 
 def choices(answers):
-    """Return what the tests of a set run on: by argument, names and values."""
+    """Return the parameters for the tests of a set: by argument, names and values."""
     return {
         "right": {
             f"{exercise}-{name}": (exercise, source)
@@ -456,7 +454,7 @@ def choices(answers):
 
 
 def parametrize(metafunc):
-    """Give each test of a set the answers it asks for; ``conftest.py`` calls this."""
+    """Parametrise each test of a set by its arguments; ``conftest.py`` calls this."""
     for argument, found in choices(metafunc.cls.answers).items():
         if argument in metafunc.fixturenames:
             metafunc.parametrize(argument, found.values(), ids=found)

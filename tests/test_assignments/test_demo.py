@@ -1,4 +1,4 @@
-"""`make demo-class`, and nbgrader's own tools on what it leaves."""
+"""`make demo-class`, and nbgrader's own tools on the course that it makes."""
 
 import csv
 import os
@@ -46,7 +46,7 @@ NAMED = {
 }
 
 
-def test_every_student_of_the_demo_can_still_be_made_up(course):
+def test_every_student_of_the_demo_can_be_generated(course):
     for student in STUDENTS:
         hand_in(course, PS2, student)
         assert course.path(student.language, "submitted", student.id, "ps2").is_file()
@@ -54,7 +54,7 @@ def test_every_student_of_the_demo_can_still_be_made_up(course):
     assert {student.language for student in STUDENTS} == {"es", "en"}
 
 
-def test_an_edit_that_no_longer_applies_is_said(course):
+def test_an_edit_that_no_longer_applies_is_reported(course):
     odd = Student("x", "", "", "es", "", {"attend-once": ("not there", "")})
     with pytest.raises(CourseError, match="x: no model answer says 'not there' any more."):
         hand_in(course, PS2, odd)
@@ -62,7 +62,7 @@ def test_an_edit_that_no_longer_applies_is_said(course):
 
 @pytest.fixture(scope="module")
 def demo(sandbox, tmp_path_factory):
-    """The folder of the demo, and what it printed."""
+    """The folder of the demo, and the printed text."""
     folder = tmp_path_factory.mktemp("demo") / "class"
     run = "import sys, pathlib as p; from assignments import demo_class as d; "
     run += "sys.exit(d.main('ps2', p.Path(sys.argv[1]), 2))"
@@ -78,7 +78,7 @@ def demo(sandbox, tmp_path_factory):
 
 
 @pytest.mark.grader
-def test_the_whole_life_of_the_problem_set(demo):
+def test_the_demo_releases_collects_grades_and_returns_the_problem_set(demo):
     course, said, complaints = demo
     assert complaints == ""
     for student, named in NAMED.items():
@@ -96,7 +96,7 @@ def test_the_whole_life_of_the_problem_set(demo):
 
 @pytest.mark.grader
 @pytest.mark.parametrize("language", ["es", "en"])
-def test_the_plan_of_a_course_shows_the_statistics_of_the_demo(demo, language):
+def test_the_documented_statistics_are_those_of_the_demo(demo, language):
     page = PUBLIC.parents[1] / "book" / language / "teaching.md"
     shown = f"```text\n{stats(demo[0], 'ps2', language)}\n```"
     assert shown in page.read_text(encoding="utf-8")
@@ -108,7 +108,9 @@ OTHERS = [name for name in folders() if name not in ("ps2", "project")]
 @pytest.mark.grader
 @pytest.mark.usefixtures("sandbox")
 @pytest.mark.parametrize("name", OTHERS)
-def test_the_class_of_every_other_set_gets_what_each_deserves(name, tmp_path, capsys, monkeypatch):
+def test_the_demo_class_of_every_other_set_gets_the_expected_marks(
+    name, tmp_path, capsys, monkeypatch
+):
     monkeypatch.delenv("ATTN_GRADEBOOK", raising=False)
     asked = problem_set(name)
     assert main(name, tmp_path / "class", 2) == 0
@@ -129,7 +131,7 @@ def test_the_class_of_every_other_set_gets_what_each_deserves(name, tmp_path, ca
             line for line in said.splitlines() if student in line and slip.misconception in line
         ]
         assert float(rows[student][slip.grade_id]) < worth[slip.grade_id], line
-    # Neither a function that never ends nor a hostile one costs a task that does not call it.
+    # A function that never ends or a hostile one costs no points in tasks that do not call it.
     for student, task in zip(
         ("noah.brown", "mia.jones", "oliver.smith"), asked.tasks, strict=False
     ):
@@ -207,7 +209,7 @@ def test_formgrader_opens_every_submission(demo, language):
         server.wait(30)
 
 
-def test_without_a_sandbox_nothing_is_made(tmp_path, monkeypatch, capsys):
+def test_without_a_sandbox_the_demo_writes_nothing(tmp_path, monkeypatch, capsys):
     def available():
         raise demo_class.sandbox.NoSandbox("bubblewrap needs Linux, and this is plan9")
 

@@ -1,4 +1,4 @@
-"""The table of the projects: numbers from the sandbox, whatever is handed in."""
+"""The leaderboard of the projects: its numbers come from the sandbox, whatever is handed in."""
 
 import csv
 import os
@@ -45,7 +45,7 @@ def lines(pairs, links=False):
 
 @pytest.fixture
 def folder(tmp_path, pairs):
-    """What a good student hands in."""
+    """The folder of a valid submission."""
     place = tmp_path / "handed"
     shutil.copytree(MODEL, place / "model")
     (place / "train.tsv").write_text(lines(pairs[0]), encoding="utf-8")
@@ -55,7 +55,7 @@ def folder(tmp_path, pairs):
 
 @pytest.mark.grader
 @pytest.mark.usefixtures("sandbox")
-def test_the_numbers_are_those_of_the_translator_outside(folder, pairs):
+def test_the_numbers_are_those_of_the_translator_run_directly(folder, pairs):
     numbers, why = score(folder)
     translator = Translator.pretrained("grammar")
     expected = translator.evaluate(pairs[1])
@@ -108,7 +108,7 @@ def pipe(folder):
         (lambda folder: shutil.rmtree(folder / "model"), "files"),
     ],
 )
-def test_what_is_no_plain_small_file_is_not_taken(folder, damage, why):
+def test_links_special_files_and_large_files_are_refused(folder, damage, why):
     damage(folder)
     assert score(folder) == (None, why)
 
@@ -125,20 +125,20 @@ def test_what_is_no_plain_small_file_is_not_taken(folder, damage, why):
         (lambda folder: (folder / "test.tsv").write_bytes(b"\xff\xfe"), "files"),
     ],
 )
-def test_what_is_damaged_is_named(folder, damage, why):
+def test_a_damaged_file_is_named(folder, damage, why):
     damage(folder)
     with pytest.raises(inside.Unfit, match=f"^{why}$"):
         inside.score(folder)
     assert why in WHY
 
 
-def test_a_test_that_was_trained_on_shows(folder):
+def test_training_on_the_test_sentences_is_detected(folder):
     shutil.copy(folder / "test.tsv", folder / "train.tsv")
     numbers = inside.score(folder)
     assert numbers["seen"] == 1 and numbers["memory"] == pytest.approx(100)
 
 
-def test_the_order_is_the_one_stated_and_a_known_test_comes_last():
+def test_the_order_is_as_documented_and_submissions_that_knew_the_test_come_last():
     scores = [
         ("known", NUMBERS | {"seen": 0.1, "bleu": 100.0, "memory": 0.0}),
         ("easy", NUMBERS | {"bleu": 95.0, "memory": 90.0}),
@@ -147,7 +147,7 @@ def test_the_order_is_the_one_stated_and_a_known_test_comes_last():
     assert [name for name, _ in ordered(scores)] == ["hard", "easy", "known"]
 
 
-def test_nothing_of_a_student_breaks_the_table():
+def test_no_text_of_a_student_breaks_the_table():
     text = markdown([("Ana_Núñez +1@x", NUMBERS)], [("tom", "pairs"), ("eve", "<b>|=1+1")])
     (line,) = [line for line in text.splitlines() if "Ana" in line]
     assert line.count("|") == len(row("", NUMBERS)) + 1 and "`Ana_Núñez +1@x`" in line

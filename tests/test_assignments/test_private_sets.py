@@ -1,4 +1,4 @@
-"""Sets that lie outside the repository: begun, released, graded, and proved as those within are.
+"""Sets outside the repository: begun, released, graded, and tested like those inside.
 
 ``make prove SETS=folder`` runs the proofs on the sets of that folder, or on the one named ``ONLY``.
 """
@@ -38,7 +38,7 @@ def causal_padding_mask(ids):
 
 @pytest.fixture(scope="module")
 def sets(tmp_path_factory):
-    """A folder with one set, in which the third task asks for the mask of the future."""
+    """A folder with one set, whose third task asks for the causal mask."""
     sets = tmp_path_factory.mktemp("my sets")
     assert new_set([str(sets), "quiz1", "--template", "ps2"]) == 0
     for file, old, new in (
@@ -60,7 +60,7 @@ def course(sets, tmp_path_factory):
 
 
 def hand_in(course, name, answers):
-    """Hand in the model answers but for some, and return the marks by task."""
+    """Hand in the model answers, some of them replaced, and return the marks by task."""
     notebook = nbformat.read(course.path("en", "source", ".", name), as_version=4)
     for cell in notebook.cells:
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
@@ -84,7 +84,7 @@ def test_a_private_set_is_graded_by_its_own_answers(course):
 
 
 @pytest.mark.usefixtures("sandbox")
-def test_what_becomes_of_the_set_changes_nothing_in_the_course(course, sets):
+def test_later_changes_of_the_set_do_not_change_the_course(course, sets):
     answer = {"causal-padding-mask-answer": OURS}
     before = hand_in(course, "quiz1", answer)
     spec = sets / "quiz1" / "causal_padding_mask.py"
@@ -97,7 +97,7 @@ def test_what_becomes_of_the_set_changes_nothing_in_the_course(course, sets):
 
 
 def lines_of(folder):
-    """Return the statements of the Python files in a folder, without those that say little."""
+    """Return the statements of the Python files in a folder, except for short common ones."""
     found = set()
     for path in folder.rglob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -122,12 +122,12 @@ def test_nothing_that_students_get_holds_an_answer(course, sets):
 
 
 def lines_of_what_is_to_mend(text):
-    """Return the lines of the function that the set gives to mend: they are the students'."""
+    """Return the lines of the function that students are to correct, which they may see."""
     given = re.search(r"^def faulty_\w+.*?(?=^\S)", text, re.MULTILINE | re.DOTALL)
     return {line.strip() for line in given[0].splitlines()} if given else set()
 
 
-def test_a_set_is_begun_outside_of_the_repository_and_never_over_another(sets, capsys):
+def test_a_new_set_is_written_outside_the_repository_and_replaces_none(sets, capsys):
     (sets / "quiz1" / "mine.txt").write_text("mine")
     refused = {
         (str(sets), "quiz1"): "There is a .*quiz1 already",
@@ -143,7 +143,7 @@ def test_a_set_is_begun_outside_of_the_repository_and_never_over_another(sets, c
     assert (sets / "quiz1" / "mine.txt").read_text() == "mine"
 
 
-def test_a_set_that_cannot_be_released_is_one_sentence(sets, tmp_path, capsys):
+def test_a_set_that_cannot_be_released_gives_an_error_of_one_line(sets, tmp_path, capsys):
     spec = sets / "quiz1" / "__init__.py"
     text = spec.read_text(encoding="utf-8")
     broken = {
@@ -178,13 +178,13 @@ edits = [["causal_padding_mask.py", "return {PAST}", "return True"]]
 
 @pytest.fixture
 def varied(sets, tmp_path):
-    """A set with two versions of a task."""
+    """A set with two variants of a task."""
     assert new_set([str(tmp_path), "quiz", "--template", "ps2"]) == 0
     (tmp_path / "quiz" / "variants.toml").write_text(VARIANTS)
     return tmp_path / "quiz"
 
 
-def test_the_secret_chooses_the_version_and_nothing_else_does(varied, tmp_path):
+def test_only_the_secret_chooses_the_variant(varied, tmp_path):
     def chosen(n):
         return variants.choose(varied, bytes([n]) * 32)
 
@@ -198,7 +198,7 @@ def test_the_secret_chooses_the_version_and_nothing_else_does(varied, tmp_path):
     assert names == {"future", "all"}
 
 
-def test_a_variant_stays_one_when_it_is_released_again(varied, tmp_path):
+def test_releasing_again_keeps_the_variant(varied, tmp_path):
     course = tmp_path / "course"
     released = [str(course), "--sets", str(tmp_path)]
     assert release([*released, "--variant"]) == 0
@@ -217,7 +217,7 @@ def test_a_variant_stays_one_when_it_is_released_again(varied, tmp_path):
         (VARIANTS.replace("return causal", "return no"), r"does not say 'return no_mask"),
     ],
 )
-def test_a_bad_file_of_variants_is_one_sentence(varied, text, said, tmp_path, capsys):
+def test_a_bad_file_of_variants_gives_an_error_of_one_line(varied, text, said, tmp_path, capsys):
     (varied / "variants.toml").write_text(text)
     assert release([str(tmp_path / "course"), "--sets", str(tmp_path), "--variant"]) == 1
     assert re.search(said, capsys.readouterr().out)

@@ -1,4 +1,4 @@
-"""The project: a set without tasks, all of it marked by a person, from release to feedback."""
+"""The project: a set without tasks, marked by a person throughout, from release to feedback."""
 
 import csv
 import re
@@ -24,7 +24,7 @@ each_language = pytest.mark.parametrize("language", LANGUAGES)
 
 
 def graded(language):
-    """Return what each graded cell is worth, by grade id, and its text."""
+    """Return the points of each graded cell and its text, by grade id."""
     cells = split(MASTER, language).cells
     marks = [(cell.metadata.get("nbgrader", {}), cell.source) for cell in cells]
     return {m["grade_id"]: (m["points"], source) for m, source in marks if m.get("grade")}
@@ -83,7 +83,7 @@ def test_the_student_version_holds_no_model_answer_and_no_rubric(released, langu
 
 @pytest.fixture
 def handed_in(released, monkeypatch):
-    """Two students: one answers and leaves code that must not run, one hands it in as it came."""
+    """Two students: one answers and leaves code that must not run, one changes nothing."""
     monkeypatch.delenv("ATTN_GRADEBOOK", raising=False)
     for student, language, answer in (("ana", "es", "Predije que sí."), ("tom", "en", None)):
         notebook = nbformat.read(released.path(language, "release", ".", "project"), 4)
@@ -98,7 +98,7 @@ def handed_in(released, monkeypatch):
 
 
 @pytest.mark.usefixtures("sandbox")
-def test_it_is_graded_marked_and_sent_back_without_running_anything(handed_in, monkeypatch, capsys):
+def test_the_project_is_marked_and_returned_without_running_code(handed_in, monkeypatch, capsys):
     course = handed_in
     monkeypatch.setattr(sandbox, "run", lambda *a, **k: pytest.fail("nothing is to be run"))
     assert grade_class(course, "project", jobs=1) == 0
@@ -120,7 +120,7 @@ def test_it_is_graded_marked_and_sent_back_without_running_anything(handed_in, m
     assert {row["student"]: row["autograded"] for row in listed} == {"ana": True, "tom": True}
 
 
-def test_the_demonstration_says_that_there_is_nothing_to_show(tmp_path, capsys):
+def test_the_demo_refuses_a_set_without_tasks(tmp_path, capsys):
     assert demo_class.main("project", tmp_path / "class") == 1
     assert "project has no tasks" in capsys.readouterr().err
     assert not (tmp_path / "class").exists()

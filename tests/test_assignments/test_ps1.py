@@ -49,18 +49,18 @@ class TestPS1(Proofs):
                 best = np.sort(score, axis=-1)
                 assert (best[..., -1] - best[..., -2]).min() > 1e-6
 
-    def test_without_excluding_the_given_words_the_example_would_still_be_close(self, capsys):
+    def test_in_the_analogy_example_a_given_word_is_the_runner_up(self, capsys):
         names, _ = self.executed(capsys=capsys)
         perro, perra = 2, 3
         assert names["score"].argmax() == perra
         assert np.argsort(-names["score"])[1] == perro
 
     @pytest.mark.parametrize("d", [2, 8, 32, 128])
-    def test_hubs_are_told_apart_in_the_experiment(self, d, capsys):
+    def test_subtracting_the_mean_removes_the_hubs(self, d, capsys):
         names, _ = self.executed(capsys=capsys)
         words, unit, hub = (names[n] for n in ("made_up_words", "unit_rows", "largest_hub"))
         shared = words(d, common=2)
-        assert hub(unit(shared - shared.mean(axis=0))) <= 25  # the mean is what they share
+        assert hub(unit(shared - shared.mean(axis=0))) <= 25  # the mean is the common part
 
     def test_the_experiment_measures_what_the_rubric_says(self, capsys):
         names, _ = self.executed(capsys=capsys)

@@ -33,16 +33,16 @@ class TestPS10(Proofs):
                 steps = [weights[i, i - 1] for i in range(1, len(ids))]
                 assert previous[h] == pytest.approx(np.mean(steps))
 
-    def test_a_head_that_does_nothing_else_scores_one(self):
+    def test_a_perfect_induction_head_has_score_one(self):
         score = self.tasks[answers.SCORES].exercise.oracle
         circuit = self.tasks[answers.CIRCUIT].exercise.oracle
-        # The first token has none before it and takes itself for that; it does not come again.
+        # No token precedes the first one, so it attends to itself; it does not occur again.
         ids = np.array([5, *[4, 2, 0, 1, 3] * 2])
         first, second, output = circuit(ids, 6, 60.0)
         previous, induction = score(np.stack([first, second]), ids)
         np.testing.assert_allclose([previous[0], induction[1]], 1, atol=1e-9)
         assert max(previous[1], induction[0]) < 0.5
-        # From the second time on, it says what comes next.
+        # From its second occurrence on, the output predicts the next token.
         np.testing.assert_array_equal(output[6:-1].argmax(axis=-1), ids[7:])
 
     def test_the_circuit_is_two_attentions_of_the_package(self):
@@ -96,11 +96,11 @@ class TestPS10(Proofs):
                 handle.remove()
                 assert found == pytest.approx((answer - nothing) / (whole - nothing))
 
-    def test_what_cannot_reach_the_answer_is_worth_nothing_and_the_last_token_is_all(self):
+    def test_only_the_last_token_has_an_effect_if_each_token_attends_to_itself(self):
         patch = self.tasks[answers.PATCH].exercise.oracle
         rng = np.random.default_rng(0)
         clean, corrupted = rng.normal(size=(2, 4, 3))
-        alone = np.stack([np.eye(4)] * 2)  # no token sees another
+        alone = np.stack([np.eye(4)] * 2)  # each token attends to itself alone
         effect = patch(clean, corrupted, alone, rng.normal(size=(2, 3, 3)), rng.normal(size=3))
         np.testing.assert_allclose(effect, [[0, 0, 0, 1]] * 2, atol=1e-9)
 
@@ -132,7 +132,7 @@ class TestPS10(Proofs):
                     np.testing.assert_allclose(weights, found.numpy(), atol=1e-5)
             assert (accuracy, selectivity) == pytest.approx((rates[0], rates[0] - rates[1]))
 
-    def test_the_mended_lens_is_that_of_pytorch(self):
+    def test_the_corrected_lens_equals_pytorch(self):
         for (log_p, best), case, _ in self.oracle_and_cases(answers.MENDED):
             stream, gain, table, target = map(torch.tensor, case.values())
             normed = torch.nn.functional.rms_norm(stream, gain.shape, gain, eps=1e-5)
@@ -169,5 +169,5 @@ class TestPS10(Proofs):
         ]
         for edition in LANGUAGES:
             assert re.findall(r"\d+\.\d+", self.cells(edition)[-1].source) == numbers
-        # The other intervention of the rubric: D at its mean.
+        # The other intervention of the rubric: D is replaced by its mean.
         assert lost(C=0.0, D=written["D"].mean()) == both

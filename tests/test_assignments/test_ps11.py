@@ -68,7 +68,7 @@ class TestPS11(Proofs):
             best = case["validation"].mean(axis=-1)
             assert rate.tolist() == [row.tolist().index(row.max()) for row in best]
 
-    def test_the_mended_layer_hears_the_length_of_a_token_in_value_rate_and_gate_alone(self):
+    def test_the_corrected_layer_does_not_depend_on_the_length_of_queries_and_keys(self):
         layer = self.tasks[answers.MENDED].exercise.oracle
         for _, case in self.oracle_and_cases(answers.MENDED):
             x, w_q, w_k, w_v, w_b, w_g = case.values()

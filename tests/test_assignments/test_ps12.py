@@ -71,7 +71,7 @@ class TestPS12(Proofs):
             assert spread[float(baseline)] == pytest.approx(variance)
             assert min(spread.values()) == spread[float(best)]
 
-    def test_the_leash_holds_hacks_at_the_limit_and_no_other_policy_gains_more(self):
+    def test_the_kl_penalty_bounds_the_hacks_and_no_other_policy_gains_more(self):
         rng = np.random.default_rng(0)
         for (beta, policy, away), case in self.oracle_and_cases(answers.LEASH):
             reference, paid, right, limit = case.values()
@@ -89,7 +89,7 @@ class TestPS12(Proofs):
                 gain = other[paid].sum() - beta * other @ np.log(other / reference)
                 assert gain < policy[paid].sum() - beta * away
 
-    def test_the_mean_step_is_the_gradient_of_reward_and_leash(self):
+    def test_the_mean_step_is_the_gradient_of_the_reward_with_its_penalty(self):
         step = self.tasks[answers.MENDED].exercise.oracle
         rng = np.random.default_rng(0)
         for n_answers, n_draws in ((3, 2), (2, 3)):

@@ -21,7 +21,7 @@ class TestPS13(Proofs):
             for case in task.exercise.cases(seed):
                 yield task.exercise.oracle(*case.values()), case
 
-    def test_the_kernel_is_that_of_the_reference_whatever_the_tile(self, capsys):
+    def test_the_kernel_equals_the_reference_for_every_size_of_tile(self, capsys):
         ours = self.executed(capsys=capsys)[0][answers.TILES]
         for output, case in self.oracle_and_cases(answers.TILES):
             query, key, value, mask, _ = case.values()
@@ -30,7 +30,7 @@ class TestPS13(Proofs):
                 np.testing.assert_allclose(other, output, atol=1e-9)
                 np.testing.assert_allclose(ours(query, key, value, mask, tile), output, atol=1e-9)
 
-    def test_traffic_is_what_a_run_over_arrays_that_count_reads_and_writes(self):
+    def test_traffic_equals_the_counted_reads_and_writes(self):
         for (flops, plain, tiled), case in self.oracle_and_cases(answers.TRAFFIC):
             n, d, rows, columns, causal = (array.item() for array in case.values())
             work, moved = 0, 0
@@ -57,12 +57,12 @@ class TestPS13(Proofs):
                 )
                 assert t % multiple == 0 and held <= room < next_
 
-    def test_the_full_batch_is_the_first_that_arithmetic_holds_back(self):
+    def test_the_full_batch_is_the_smallest_that_is_limited_by_arithmetic(self):
         step = self.tasks[answers.STEP].exercise.oracle
         for (intensity, seconds, full), case in self.oracle_and_cases(answers.STEP):
             weights, bits, cache, batch, tokens, peak, bandwidth = case.values()
             flops = 2 * weights * batch * tokens
-            reached = flops / seconds  # No step runs faster than the roof above its intensity.
+            reached = flops / seconds  # No step exceeds the roofline at its intensity.
             assert reached == pytest.approx(min(peak, intensity * bandwidth))
 
             tried = (full - 1, full) if full else (10**6,)

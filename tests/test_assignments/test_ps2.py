@@ -13,12 +13,12 @@ answers = Answers("ps2")
 class TestPS2(Proofs):
     answers = answers
 
-    def test_an_argument_that_was_written_into_is_named(self):
+    def test_a_modified_argument_is_named(self):
         (source,) = [s for name, _, s in answers.WRONG[answers.MASK] if name == "writes into ids"]
         task = self.tasks[answers.MASK]
         assert marked(task, function(answers.MASK, source)).modified == "ids"
 
-    def test_the_groups_of_rows_are_what_they_are_called(self):
+    def test_the_groups_of_rows_match_their_names(self):
         group = self.tasks[answers.SOFTMAX].group
         rows, holes, empty = np.zeros((2, 3)), np.zeros((2, 3)), np.zeros((2, 3))
         holes[0, 1], empty[1] = -np.inf, -np.inf
@@ -31,7 +31,7 @@ class TestPS2(Proofs):
         ]
         assert group({"scores": rows + 20}) == "base"
 
-    def test_to_swap_what_the_function_to_mend_is_given_mends_it(self, capsys):
+    def test_swapping_the_arguments_corrects_the_faulty_function(self, capsys):
         namespace, _ = self.executed(released=True, capsys=capsys)
 
         def swapped(x, w_q, w_k, w_v):

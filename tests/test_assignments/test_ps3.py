@@ -16,11 +16,11 @@ answers = Answers("ps3")
 class TestPS3(Proofs):
     answers = answers
 
-    def test_an_argument_that_was_written_into_is_named(self):
+    def test_a_modified_argument_is_named(self):
         (source,) = [s for name, _, s in answers.WRONG[answers.PRUNE] if name == "writes into kept"]
         assert marked(self.tasks[answers.PRUNE], function(answers.PRUNE, source)).modified == "kept"
 
-    def test_the_groups_of_heads_are_what_they_are_called(self):
+    def test_the_groups_of_heads_match_their_names(self):
         group = self.tasks[answers.GROUPED].group
         query, mask = np.zeros((2, 3, 4)), np.ones((3, 5), dtype=bool)
         empty = mask.copy()
@@ -31,7 +31,7 @@ class TestPS3(Proofs):
         assert group({"query": query[None], "mask": mask}) == "batches"
         assert group({"query": query[None], "mask": empty}) == "empty rows"
 
-    def test_the_groups_of_matrices_are_what_they_are_called(self):
+    def test_the_groups_of_matrices_match_their_names(self):
         packing = self.tasks[answers.PACK].group
         assert packing({"w_q": np.zeros((2, 6, 3))}) == "base"
         assert packing({"w_q": np.zeros((2, 6, 4))}) == "other widths"
@@ -59,7 +59,7 @@ class TestPS3(Proofs):
             np.testing.assert_allclose(weights[0, i], alone, rtol=0, atol=1e-6)
         np.testing.assert_allclose(output[0], expected, rtol=0, atol=1e-6)
 
-    def test_a_pruned_layer_gives_what_the_whole_one_gives_with_rows_at_zero(self):
+    def test_a_pruned_layer_equals_the_whole_one_with_rows_of_zeros(self):
         for case in self.tasks[answers.PRUNE].exercise.cases(1):
             *matrices, kept = case.values()
             x = np.random.default_rng(1).normal(size=(4, len(case["w_q"])))
@@ -113,7 +113,7 @@ class TestPS3(Proofs):
         in_proj, _ = names["pack_heads"](w_q, w_q, w_q, w_q.mT)
         assert in_proj[:4].tolist() == [[number] * 4 for number in (11, 12, 21, 22)]
 
-    def test_mended_each_word_gets_its_own_number_back(self, capsys):
+    def test_the_corrected_function_returns_the_number_of_each_word(self, capsys):
         names, _ = self.executed(capsys=capsys)
         itself, owner = names["itself"], names["owner"]
         wrong, right = (
@@ -144,7 +144,7 @@ class TestPS3(Proofs):
             said = re.findall(r"\d+\.\d", self.cells(language)[-1].source)
             assert said == [f"{number:.1f}" for number in measured]
 
-    def test_no_key_inside_the_outline_of_the_others_ever_wins(self, capsys):
+    def test_no_key_inside_the_convex_hull_of_the_others_has_the_largest_score(self, capsys):
         names, _ = self.executed(capsys=capsys)
         queries, keys = names["random_heads"](32)
         for query, key in zip(queries, keys, strict=True):

@@ -15,11 +15,11 @@ answers = Answers("ps4")
 class TestPS4(Proofs):
     answers = answers
 
-    def test_an_argument_that_was_written_into_is_named(self):
+    def test_a_modified_argument_is_named(self):
         (source,) = [s for name, _, s in answers.WRONG[answers.STACK] if name == "writes into x"]
         assert marked(self.tasks[answers.STACK], function(answers.STACK, source)).modified == "x"
 
-    def test_the_groups_of_vectors_are_what_they_are_called(self):
+    def test_the_groups_of_vectors_match_their_names(self):
         group = self.tasks[answers.RMS].group
         long, with_zeros = np.full((3, 4), 5.0), np.full((3, 4), 5.0)
         with_zeros[2] = 0
@@ -32,7 +32,7 @@ class TestPS4(Proofs):
             "batches",
         ]
 
-    def test_the_groups_of_norms_are_what_they_are_called(self):
+    def test_the_groups_of_norms_match_their_names(self):
         group, apart = self.tasks[answers.GRADIENT].group, np.arange(12.0).reshape(3, 4)
         constant = apart.copy()
         constant[1] = 7
@@ -45,7 +45,7 @@ class TestPS4(Proofs):
             "batches",
         ]
 
-    def test_the_groups_of_sentences_are_what_they_are_called(self):
+    def test_the_groups_of_sentences_match_their_names(self):
         network, pair = (self.tasks[name].group for name in (answers.GATED, answers.DECODER))
         x, real = np.full((2, 3), 20.0), np.array([True, False])
         assert [network({"x": v}) for v in (x, x[0], x[None], -x - 1)] == [
@@ -61,7 +61,7 @@ class TestPS4(Proofs):
         assert pair(base | {"real": real & False}) == "empty rows"
         assert pair({"x": x[None], "memory": memory[None], "real": real[None]}) == "batches"
 
-    def test_ordinary_vectors_do_not_see_epsilon_and_the_others_do(self):
+    def test_epsilon_matters_for_small_vectors_and_not_for_ordinary_ones(self):
         for exercise, arrays in ((answers.RMS, 1), (answers.GRADIENT, 3)):
             without = function(
                 exercise, answers.CORRECT[exercise]["vectorised"].replace("1e-5", "0")
@@ -152,13 +152,13 @@ class TestPS4(Proofs):
         names, _ = self.executed(capsys=capsys)
         x, upstream = np.array([2.0, 4.0, 4.0, 6.0]), np.eye(4)[0]
         grad_x, grad_gain, grad_bias = names["layer_norm_gradient"](x, np.ones(4), upstream)
-        # z is (−√2, 0, 0, √2): what is left of (1, 0, 0, 0) without its mean and its part along z.
+        # z is (−√2, 0, 0, √2): (1, 0, 0, 0) without its mean and its component along z remains.
         np.testing.assert_allclose(grad_x, np.array([1, -1, -1, 1]) / 4 / 2**0.5, atol=1e-5)
         np.testing.assert_allclose(grad_gain, [-(2**0.5), 0, 0, 0], atol=1e-5)
         assert grad_bias.tolist() == [1, 0, 0, 0]
         assert abs(grad_x.sum()) < 1e-12 and abs(grad_x @ (x - 4)) < 1e-5
 
-    def test_mended_a_silent_stack_gives_back_what_went_in(self, capsys):
+    def test_the_corrected_stack_returns_its_input_if_its_sublayers_are_zero(self, capsys):
         names, printed = self.executed(capsys=capsys)
         sentence, silent = names["sentence"], names["silent"]
         np.testing.assert_array_equal(names["mended_stack"](sentence, *silent), sentence)

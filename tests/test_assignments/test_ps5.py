@@ -16,7 +16,7 @@ answers = Answers("ps5")
 class TestPS5(Proofs):
     answers = answers
 
-    def test_the_groups_of_windows_are_what_they_are_called(self):
+    def test_the_groups_of_windows_match_their_names(self):
         group = self.tasks[answers.STREAMING].group
         asked = [(5, 5, 0), (5, 5, 1), (3, 5, 0), (3, 5, 2)]
         names = "tgt_len", "src_len", "n_first"
@@ -27,7 +27,7 @@ class TestPS5(Proofs):
             "stored keys",
         ]
 
-    def test_the_groups_of_rows_are_what_they_are_called(self):
+    def test_the_groups_of_rows_match_their_names(self):
         group = self.tasks[answers.PACKED].group
         asked = [[1, 5, 1, 6], [1, 5, 1, 0], [5, 6, 1, 7], [5, 6, 1, 0]]
         assert [group({"ids": np.array([ids]), "start_id": 1}) for ids in asked] == [
@@ -44,7 +44,7 @@ class TestPS5(Proofs):
             "padding in front",
         ]
 
-    def test_the_groups_of_scores_are_what_they_are_called(self):
+    def test_the_groups_of_scores_match_their_names(self):
         group = self.tasks[answers.GRADIENT].group
         scores, mask = np.zeros((2, 3)), np.ones((2, 3), dtype=bool)
         dead = mask & [[True], [False]]
@@ -72,7 +72,7 @@ class TestPS5(Proofs):
         real = np.array([[False, True, True, True, True]])
         np.testing.assert_array_equal(prefix(real, np.array([2]))[0], padded)
 
-    def test_packed_texts_get_what_each_would_get_alone(self):
+    def test_packed_texts_have_the_same_attention_as_each_alone(self):
         mask, positions = self.tasks[answers.PACKED].exercise.oracle(
             np.array([[7, 8, 1, 5, 6, 1, 0]]), 1
         )
@@ -80,7 +80,7 @@ class TestPS5(Proofs):
         np.testing.assert_array_equal(mask[0], alone)
         np.testing.assert_array_equal(positions[0], [0, 1, 0, 1, 2, 0, 0])
 
-    def test_a_window_as_wide_as_the_sentence_and_a_question_of_nothing_are_causal(self):
+    def test_a_window_of_the_whole_sentence_and_an_empty_prefix_are_causal(self):
         streaming, prefix = (
             self.tasks[id].exercise.oracle for id in (answers.STREAMING, answers.PREFIX)
         )
@@ -100,7 +100,7 @@ class TestPS5(Proofs):
             np.testing.assert_allclose(ours[0], weights.detach(), atol=1e-12)
             np.testing.assert_allclose(ours[1], scores.grad, atol=1e-12)
 
-    def test_the_mended_weights_are_those_of_the_package(self):
+    def test_the_corrected_weights_are_those_of_the_package(self):
         for case in self.tasks[answers.MENDED].exercise.cases(3):
             query, key, real = (torch.tensor(array) for array in case.values())
             _, weights = scaled_dot_product_attention(

@@ -16,7 +16,7 @@ answers = Answers("ps6")
 class TestPS6(Proofs):
     answers = answers
 
-    def test_the_groups_of_positions_are_what_they_are_called(self):
+    def test_the_groups_of_positions_match_their_names(self):
         group = self.tasks[answers.ENCODE].group
         whole, broken = np.arange(3), np.arange(3) + 0.5
         asked = [(whole, 4), (whole, 5), (broken, 5), (broken, 4), (whole[None], 4), (whole[1], 4)]
@@ -29,7 +29,7 @@ class TestPS6(Proofs):
             "batches",
         ]
 
-    def test_the_groups_of_shifts_are_what_they_are_called(self):
+    def test_the_groups_of_shifts_match_their_names(self):
         group = self.tasks[answers.SHIFT].group
         encoding, steps = sinusoidal_positions(3, 4), np.array([1, 2, 3])
         asked = [
@@ -47,7 +47,7 @@ class TestPS6(Proofs):
             "batches",
         ]
 
-    def test_the_groups_of_relative_scores_are_what_they_are_called(self):
+    def test_the_groups_of_relative_scores_match_their_names(self):
         group = self.tasks[answers.RELATIVE].group
         query, table = np.zeros((3, 4)), np.zeros((5, 4))
         assert group({"query": query, "table": table}) == "base"
@@ -95,7 +95,7 @@ class TestPS6(Proofs):
                 self.tasks[answers.GRADIENT].exercise.oracle(**case), table.grad
             )
 
-    def test_the_mended_scores_are_those_of_the_module(self):
+    def test_the_corrected_scores_are_those_of_the_module(self):
         for case in self.tasks[answers.MENDED].exercise.cases(3):
             query, key = (torch.tensor(case[name]) for name in ("query", "key"))
             base, places = float(case["base"]), torch.arange(key.shape[-2])
@@ -107,7 +107,7 @@ class TestPS6(Proofs):
 
     def test_the_rows_shown_in_the_text_are_the_right_ones(self, capsys):
         namespace, _ = self.executed(capsys=capsys)
-        # Queries and keys that say nothing, and a table whose rows are their own numbers.
+        # Queries and keys are zero, and each row of the table holds its own number.
         scores = namespace["relative_scores"](
             np.ones((5, 1)), np.zeros((5, 1)), np.arange(5.0)[:, None]
         )
@@ -123,7 +123,7 @@ class TestPS6(Proofs):
             assert max(np.ptp(np.diagonal(scores, k)) for k in range(-10, 11)) < 1e-12
             assert abs(namespace[name](x, x, 100)[0, 10] - tenth) < 1e-12
 
-    def test_to_give_the_root_of_the_base_to_the_function_to_mend_mends_it(self, capsys):
+    def test_passing_the_root_of_the_base_corrects_the_faulty_function(self, capsys):
         namespace, _ = self.executed(capsys=capsys)
         task = self.tasks[answers.MENDED]
 
@@ -155,7 +155,7 @@ class TestPS6(Proofs):
         assert beyond[0] > beyond[1] < beyond[2] < beyond[3] < beyond[4]
         exponents = np.arange(0, 32, 2) / 32
         turns = [(2 * np.pi * base**exponents < 64).sum() for base in (10, 1e4)]
-        assert turns == [16, 5]  # completed in the distances of the fit
+        assert turns == [16, 5]  # turns completed within the distances of the fit
 
         def with_more(base, speeds):
             speeds = np.append(base**-exponents, speeds)

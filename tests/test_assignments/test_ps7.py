@@ -15,7 +15,7 @@ next_token_loss, clip_gradients, adamw_step, cosine_schedule, mended_accumulatio
 )
 
 SEEDS = range(5)
-STEP, N_STEPS = 0.002, 500  # of the experiment
+STEP, N_STEPS = 0.002, 500  # the step size and number of steps of the experiment
 
 
 def of(task, exercise, group):
@@ -27,7 +27,7 @@ def of(task, exercise, group):
 class TestPS7(Proofs):
     answers = answers
 
-    def test_an_argument_that_was_written_into_is_named(self):
+    def test_a_modified_argument_is_named(self):
         (source,) = [t for name, _, t in answers.WRONG[answers.COSINE] if name == "writes into t"]
         task = self.tasks[answers.COSINE]
         assert marked(task, function(answers.COSINE, source)).modified == "t"
@@ -119,7 +119,7 @@ class TestPS7(Proofs):
                 assert (real[:, :-1] >= real[:, 1:]).all() and real[:, 1].any()
                 assert (ids[:, 1:] != ids[:, :-1])[real[:, 1:]].all()
 
-    def test_the_groups_are_what_they_are_called(self):
+    def test_the_groups_match_their_names(self):
         for case in of(self.tasks[answers.NEXT], next_token_loss, "base"):
             assert not case["smoothing"] and (case["ids"] != case["pad_id"]).all()
         for name, above in (("base", True), ("small gradients", False), ("zero gradients", False)):

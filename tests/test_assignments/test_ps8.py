@@ -81,7 +81,7 @@ class TestPS8(Proofs):
             assert 100 * precisions == pytest.approx(found.precisions)
             assert penalty == pytest.approx(found.bp)
 
-    def test_of_one_sentence_bleu_is_that_of_the_chapter(self):
+    def test_bleu_of_one_sentence_is_that_of_the_chapter(self):
         one, other = np.array([3, 3, 5, 7]), np.array([3, 5, 7, 9, 2])
         oracle = self.tasks[answers.BLEU].exercise.oracle
         for mine, theirs in zip(
@@ -133,5 +133,5 @@ class TestPS8(Proofs):
         assert {f"{drawn(language(k)):.2f}" for k in (1, 2, 4, 8)} == {numbers[0]}
         for edition in LANGUAGES:
             assert re.findall(r"\d+\.\d+", self.cells(edition)[-1].source) == numbers
-        # The other changes of the rubric: fewer words, and synonyms in one.
+        # The other changes of the rubric: fewer words, and two synonyms as one token.
         assert best(language(4, n_words=2), 64)[0] == 2 and best(language(1), 64)[0] == 5

@@ -75,11 +75,12 @@ class TestPS9(Proofs):
                     room += np.zeros((2, len(shape), block, *sizes), kind).nbytes
                 assert (used[b], reserved[b]) == (kept, room)
 
-    def test_what_is_written_with_a_draft_is_what_the_large_model_would_write(self):
+    def test_speculative_decoding_has_the_distribution_of_the_large_model(self):
         verify = self.tasks[answers.VERIFY].exercise.oracle
         target = np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]])
         draft = np.array([[0.2, 0.7, 0.1]])
-        # The first token, over all drafts and every hundredth of the dice, without chance.
+        # The first token is computed without chance, over all drafts and every hundredth of the
+        # dice.
         dice, found = (np.arange(1000) + 0.5) / 1000, np.zeros(3)
         for token, q in enumerate(draft[0]):
             for thrown in dice:
@@ -88,7 +89,7 @@ class TestPS9(Proofs):
                 found += q * first / len(dice)
         np.testing.assert_allclose(found, target[0], atol=1e-3)
 
-    def test_the_mended_block_is_that_of_pytorch(self):
+    def test_the_corrected_block_equals_pytorch(self):
         for output, case, _ in self.oracle_and_cases(answers.MENDED):
             x, gain, *matrices = map(torch.tensor, case.values())
             w_gate, w_up, w_down = matrices

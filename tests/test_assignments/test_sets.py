@@ -1,4 +1,4 @@
-"""The exercises of the problem sets: what holds for those of the chapters, and for any seed."""
+"""The exercises of the problem sets: the tests of the chapters' exercises, and any seed."""
 
 import numpy as np
 import pytest
@@ -20,11 +20,11 @@ def test_every_exercise(proof, exercise):
 @pytest.mark.grader
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
 def test_inputs_tell_every_mistake_from_the_oracle_whatever_the_seed(exercise):
-    # A course draws its own seed.
+    # Each course draws its own seed.
     exercise_proofs.inputs_tell_every_mistake_from_the_oracle(exercise, seeds=range(1, 10))
 
 
-def test_no_name_stands_for_two_exercises_and_none_is_in_the_package():
+def test_names_of_exercises_are_unique_and_not_in_the_package():
     names = [task.exercise.id for name in SETS for task in problem_set(name).tasks]
     names += [name for ids in exercises().values() for name in ids]
     assert len(names) == len(set(names))

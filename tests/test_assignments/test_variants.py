@@ -1,4 +1,4 @@
-"""The versions of the tasks: each is proved like its set, and asks for another answer."""
+"""The variants of tasks: each passes the tests of its set, and needs a different answer."""
 
 import inspect
 import itertools
@@ -22,7 +22,7 @@ PROOFS = [name for name in dir(Proofs) if name.startswith("test_")]
 
 
 class Light(Proofs):
-    """The proofs of a set in a version, with few courses: the practice set has tried many."""
+    """The tests of a set with a variant, for few courses: the practice set is tested with many."""
 
     secrets, few = SECRETS[:8], SECRETS[:1]
 
@@ -38,7 +38,7 @@ class Light(Proofs):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Return the proofs of a set in a version of one task, and the name of its exercise."""
+    """Return a function that makes the tests of a set with a variant, and names its exercise."""
     found = {}
 
     def made(name, task, version):
@@ -54,7 +54,7 @@ def made(tmp_path_factory):
 
 
 def calls(proof, answers, exercise):
-    """Yield the arguments of each run of a proof that concerns an exercise."""
+    """Yield the arguments of each run of a shared test that concerns an exercise."""
     found = {"edition": LANGUAGES, "language": LANGUAGES}
     for argument, named in choices(answers).items():
         found[argument] = [one for one in named.values() if exercise in (one, one[0])]
@@ -71,7 +71,7 @@ def calls(proof, answers, exercise):
         for version, name in itertools.product(VERSIONS, PROOFS)
     ],
 )
-def test_a_version_is_proved_like_its_set(version, name, made, capsys):
+def test_a_variant_passes_the_tests_of_its_set(version, name, made, capsys):
     proofs, exercise = made(*version)
     proof = getattr(proofs, name)
     also = {"capsys": capsys} if "capsys" in inspect.signature(proof).parameters else {}
@@ -86,14 +86,16 @@ def test_a_version_is_proved_like_its_set(version, name, made, capsys):
 @pytest.mark.grader
 @pytest.mark.parametrize("proof", QUICK)
 @pytest.mark.parametrize("version", VERSIONS, ids="-".join)
-def test_the_exercise_of_a_version_is_proved_like_any(version, proof, made):
+def test_the_exercise_of_a_variant_passes_the_tests_of_exercises(version, proof, made):
     proofs, exercise = made(*version)
     proof(proofs.tasks[exercise].exercise)
 
 
 @pytest.mark.grader
 @pytest.mark.parametrize("version", VERSIONS, ids="-".join)
-def test_the_answers_to_a_version_and_to_the_practice_set_fail_in_the_other(version, made):
+def test_answers_to_a_variant_get_at_most_half_the_points_in_the_practice_set_and_vice_versa(
+    version, made
+):
     practice = Answers(version[0])
     proofs, exercise = made(*version)
     for mine, other in ((practice, proofs.answers), (proofs.answers, practice)):
@@ -103,7 +105,7 @@ def test_the_answers_to_a_version_and_to_the_practice_set_fail_in_the_other(vers
 
 
 @pytest.mark.parametrize("name", sorted({name for name, _, _ in VERSIONS}))
-def test_the_versions_of_a_set_go_together_in_any_order(name, tmp_path):
+def test_a_combination_of_variants_does_not_depend_on_their_order(name, tmp_path):
     found = variants.versions(folders()[name])
     tasks = {task.grade_id for task in load(folders()[name]).tasks}
     assert len(found) >= 2 and set(found) <= tasks
