@@ -1,4 +1,4 @@
-"""One switch for the tests of `attn`: on which device PyTorch makes tensors, ``DEVICE=cuda``."""
+"""Run the tests of `attn` on another device: ``DEVICE=cuda`` makes all tensors there."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ import pytest
 
 DEVICE = os.environ.get("DEVICE", "cpu")
 
-# What another device cannot run: the beginning of a test's name, and why.
+# These tests cannot run on another device: the beginning of the test's name, and the reason.
 CPU_ALONE = {
     "test_attention.py::test_with_a_bias_the_fused_kernel_runs": "PyTorch's kernel takes a bias there",
     "test_attention.py::test_without_weights_the_fused_kernel_runs": "PyTorch's kernel takes masks there",
@@ -25,7 +25,7 @@ CPU_ALONE = {
 
 
 def pytest_collection_modifyitems(items):
-    """Skip what the device cannot run, and say why."""
+    """Skip the tests that cannot run on the device, with the reason."""
     for item in items:
         name = item.nodeid.removeprefix("tests/core/")
         reason = next((why for start, why in CPU_ALONE.items() if name.startswith(start)), None)
@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_runtest_setup(item):
-    """Ask for sums in a fixed order; of attention's, PyTorch does so only where others raise."""
+    """Use deterministic kernels; attention's only warn, except in tests that compare to the bit."""
     if DEVICE.startswith("cuda"):
         import torch
 
@@ -43,7 +43,7 @@ def pytest_runtest_setup(item):
 
 
 def _use(device):
-    """Let everything be made on a device; what tests do with NumPy goes by way of the CPU.
+    """Make all tensors on a device; tests convert them to NumPy by way of the CPU.
 
     `attn` itself is not helped: where it hands NumPy a tensor of the device, a test fails.
     """
@@ -57,11 +57,11 @@ def _use(device):
     from attn.transformer.checkpoint import Checkpoint
 
     device = torch.device(device)
-    # Sums that add up in no fixed order differ from run to run.
+    # Sums without a fixed order of addition differ from run to run.
     if device.type == "cuda":
         os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
     torch.set_default_device(device)
-    # At the first call PyTorch lists the functions that make tensors: not yet those replaced below.
+    # At its first call PyTorch lists the functions that make tensors; it must find the originals.
     torch.empty(0)
     from_numpy, numpy, as_array = torch.from_numpy, torch.Tensor.numpy, torch.Tensor.__array__
 
@@ -73,7 +73,7 @@ def _use(device):
     torch.Tensor.__array__ = lambda x, *dtype, **copy: as_array(
         x if is_attn() else x.cpu(), *dtype, **copy
     )
-    # Tests ask for the CPU to train on, and read models onto it: here, that is the device.
+    # Tests train on the CPU and load models onto it: here the device takes its place.
     choose, load = processes.choose_device, Checkpoint.load.__func__
     load_of_others = pretrained.load
     processes.choose_device = lambda name, rank=0: device if name == "cpu" else choose(name, rank)
@@ -90,7 +90,7 @@ def _first_on(device, model, tokenizer):
 
 
 def _drawn(function, device):
-    """Return a function that draws with a generator of the CPU for another device, too."""
+    """Return a function that lets a generator of the CPU draw for another device, too."""
 
     def draw(*args, **options):
         generator = options.get("generator")

@@ -1,4 +1,4 @@
-"""What the tests share: numbers from a seed, closeness, and refusals, one by one or as a table."""
+"""Helpers of the tests: random numbers from a seed, comparisons, and tables of refusals."""
 
 import re
 
@@ -8,22 +8,22 @@ import torch
 
 
 def random(*shape, dtype=torch.float64, seed=0):
-    """Draw normal numbers, the same on every device."""
+    """Draw normal numbers that are the same on every device."""
     return torch.randn(shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
 
 
 def random_array(*shape, seed=0):
-    """Draw normal numbers, others for each shape."""
+    """Draw normal numbers from a seed and the shape."""
     return np.random.default_rng([seed, *shape]).standard_normal(shape)
 
 
 def assert_close_arrays(actual, expected, tolerance=1e-12):
-    """Compare arrays, their shapes and types included."""
+    """Assert that arrays are close, and equal in shape and type."""
     np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance, strict=True)
 
 
 def randomise(module, seed=1):
-    """Give every parameter another value, so that no bias is zero and no gain one."""
+    """Change every parameter, so that no bias is zero and no gain is one."""
     for i, parameter in enumerate(module.parameters()):
         noise = random(*parameter.shape, seed=seed + i).to(parameter.dtype)
         if parameter.ndim > 1:
@@ -34,18 +34,18 @@ def randomise(module, seed=1):
 
 
 def gradients(output, tensors):
-    """Return the gradients of the tensors, for a random gradient of the output."""
+    """Return the gradients of the tensors for a random gradient of the output."""
     upstream = random(*output.shape, seed=9).to(output.dtype)
     return torch.autograd.grad(output, tensors, upstream)
 
 
 def assert_close(actual, expected, tolerance=1e-10):
-    """Compare tensors, or tuples and dictionaries of them."""
+    """Assert that tensors, or tuples or dictionaries of tensors, are close."""
     torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
 
 
 def refusals(*rows):
-    """Return the test of a table: each row is a call, and a pattern of how its ValueError begins."""
+    """Return a parametrised test; each row is a call, and how its ValueError begins."""
 
     @pytest.mark.parametrize("call, message", rows)
     def test(call, message):
@@ -56,5 +56,5 @@ def refusals(*rows):
 
 
 def refuses(message):
-    """Expect a ValueError that says this and nothing else."""
+    """Expect a ValueError with exactly this message."""
     return pytest.raises(ValueError, match=f"^{re.escape(message)}$")

@@ -1,4 +1,4 @@
-"""A device without float64, such as Apple's: any operation that reads or makes it is refused."""
+"""A device without float64, such as Apple's, simulated: operations on float64 are refused."""
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -9,7 +9,7 @@ class NoFloat64(TorchDispatchMode):
     """Within this context, raise ``TypeError`` at the first operation on float64."""
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        """Run `function` between two looks at its tensors."""
+        """Run `function`, and check its tensors before and after."""
         kwargs = kwargs or {}
         self._refuse(function, (args, kwargs))
         result = function(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""A second device to test on: memory of its own, and like Apple's GPUs no float64.
+"""A second device for tests: with its own memory, and like Apple's GPUs without float64.
 
 PyTorch calls the device "meta", because of those that need no driver it is the one that is not
 the CPU. Unlike the real one it computes: each of its tensors wraps a tensor on the CPU.
@@ -11,7 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 DEVICE = torch.device("meta")
-# Operations that make a tensor of Python's numbers, which PyTorch does not show to a dispatch mode.
+# These operations make a tensor from Python numbers, which a dispatch mode does not see.
 MAKERS = (torch.tensor, torch.as_tensor)
 COPIES = (torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default)
 
@@ -42,7 +42,7 @@ class OtherTensor(torch.Tensor):
 
 
 class OtherDevice(TorchDispatchMode):
-    """While it is active, tensors can be moved to the device, made there, and brought back."""
+    """While this mode is active, tensors can be made on the device and moved to it and back."""
 
     def __enter__(self):
         if torch.get_default_device().type != "cpu":
@@ -60,11 +60,11 @@ class OtherDevice(TorchDispatchMode):
 
 
 class Makers(TorchFunctionMode):
-    """Make on the CPU, and then move, what is to be made on the device of Python's numbers."""
+    """Make tensors of Python numbers on the CPU, and then move them to the device."""
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        # PyTorch refuses `tolist` to subclasses.
+        # PyTorch refuses `tolist` on subclasses of tensors.
         if function is torch.Tensor.tolist:
             args = (args[0].cpu(),)
         device = kwargs.get("device") or torch.get_default_device()
@@ -78,7 +78,7 @@ class Makers(TorchFunctionMode):
 def _compute(function, args, kwargs):
     tensors = [x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
     there = [x for x in tensors if isinstance(x, OtherTensor)]
-    # As on any device, a number in a tensor of its own may come from the CPU.
+    # As on any device, a tensor of a single number (without axes) may come from the CPU.
     strangers = [x for x in tensors if x.ndim and not isinstance(x, OtherTensor)]
     if there and strangers and function not in COPIES:
         raise RuntimeError(f"{function}: tensors of two devices")

@@ -1,4 +1,4 @@
-"""What every application does alike: train from a seed, keep the history, move, refuse."""
+"""Behaviour shared by all applications: training from a seed, history, devices, refusals."""
 
 import copy
 import dataclasses
@@ -61,7 +61,7 @@ def fit(name, **options):
 
 @functools.cache
 def fitted(name):
-    """The same for all tests that change nothing in it."""
+    """Return one fitted application, shared by all tests that do not change it."""
     return fit(name)
 
 
@@ -71,7 +71,7 @@ every_application = pytest.mark.parametrize(
 
 
 @every_application
-def test_it_trains_from_its_seed_and_keeps_the_history(name):
+def test_training_depends_on_the_seed_and_keeps_the_history(name):
     torch.manual_seed(7)
     expected = torch.rand(3)
     torch.manual_seed(7)
@@ -84,7 +84,7 @@ def test_it_trains_from_its_seed_and_keeps_the_history(name):
 
 
 @every_application
-def test_sizes_and_smoothing_are_used_and_nothing_is_dropped_afterwards(name):
+def test_sizes_and_label_smoothing_are_used_and_fit_returns_evaluation_mode(name):
     smoothed = dataclasses.replace(ONE_STEP, label_smoothing=0.5)
     losses = [fit(name, training=t).history.losses for t in (ONE_STEP, smoothed)]
     assert np.isfinite(losses).all() and losses[0] != losses[1]
@@ -98,12 +98,12 @@ def test_sizes_and_smoothing_are_used_and_nothing_is_dropped_afterwards(name):
 @pytest.mark.parametrize(
     "name, got",
     [
-        ("loop", "/loop(: Symlink loop from .*)?"),  # as Python's version has it
+        ("loop", "/loop(: Symlink loop from .*)?"),  # the message depends on the version of Python
         ("x" * 300, "/x{300}: File name too long"),
         ("link to nowhere", "/no/where"),
     ],
 )
-def test_a_place_where_nothing_can_be_is_refused_in_a_sentence(name, got, tmp_path):
+def test_an_invalid_path_is_refused_with_a_readable_error(name, got, tmp_path):
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "link to nowhere").symlink_to(tmp_path / "no" / "where")
     one = fitted("translation")
@@ -115,7 +115,7 @@ def test_a_place_where_nothing_can_be_is_refused_in_a_sentence(name, got, tmp_pa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link to nowhere", "loop"]
 
 
-def test_a_name_may_be_as_long_as_a_name_may_be(tmp_path):
+def test_a_name_may_have_the_greatest_length_of_the_file_system(tmp_path):
     folder = tmp_path / ("x" * 255)
     for _ in range(2):
         fitted("translation").save(folder)
@@ -124,7 +124,7 @@ def test_a_name_may_be_as_long_as_a_name_may_be(tmp_path):
 
 
 def saved(tmp_path, kind="words"):
-    """Save two translators over each other in one folder, where a user has files too."""
+    """Save two translators one after the other in one folder, in which a user has files too."""
     folder = tmp_path / "model"
     old, new = (fit("translation", tokenizer=tokenizer) for tokenizer in ("words", kind))
     old.save(folder)
@@ -136,7 +136,7 @@ def saved(tmp_path, kind="words"):
 
 
 @pytest.mark.parametrize("links", [True, False])
-def test_files_of_a_user_stay_in_a_folder_that_is_replaced(links, tmp_path, monkeypatch):
+def test_other_files_in_a_folder_survive_a_save(links, tmp_path, monkeypatch):
     folder, _, new = saved(tmp_path, "bpe")
     if not links:
         monkeypatch.setattr(os, "link", fail_with(1))
@@ -162,8 +162,10 @@ def weights(application):
 
 
 @pytest.mark.parametrize("can_exchange", [True, False])
-def test_a_kill_while_saving_leaves_the_old_one_or_the_new_one(can_exchange, tmp_path, monkeypatch):
-    """At each step of the system that changes a name."""
+def test_a_kill_while_saving_leaves_the_old_or_the_new_application(
+    can_exchange, tmp_path, monkeypatch
+):
+    """The process is killed at each system call that changes a name."""
     folder = tmp_path / "model"
 
     def save(text):
@@ -214,7 +216,7 @@ def test_a_save_after_a_kill_between_two_steps_keeps_files_of_a_user(tmp_path):
     assert [*tmp_path.iterdir()] == [folder]
 
 
-def test_an_old_one_that_cannot_be_put_back_is_named(tmp_path, monkeypatch):
+def test_an_old_folder_that_cannot_be_restored_is_named(tmp_path, monkeypatch):
     folder, *_ = saved(tmp_path)
     old = _folder._old(folder)
     folder.rename(old)
@@ -224,7 +226,7 @@ def test_an_old_one_that_cannot_be_put_back_is_named(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["words", "bpe"])
-def test_a_wrong_bit_in_any_file_is_noticed(kind, tmp_path):
+def test_a_flipped_bit_in_any_file_is_refused(kind, tmp_path):
     folder = tmp_path / "model"
     fit("translation", tokenizer=kind).save(folder)
     rng = np.random.default_rng(0)
@@ -240,7 +242,7 @@ def test_a_wrong_bit_in_any_file_is_noticed(kind, tmp_path):
     translation.Translator.load(folder)
 
 
-def test_a_folder_of_an_older_version_has_no_sums(tmp_path):
+def test_a_folder_without_checksums_of_an_older_version_is_loaded(tmp_path):
     folder = tmp_path / "model"
     fitted = fit("translation")
     fitted.save(folder)
@@ -248,13 +250,13 @@ def test_a_folder_of_an_older_version_has_no_sums(tmp_path):
     sums = {name: about.pop(name) for name in ("sha256", "sha256_of_this")}
     (folder / "about.json").write_text(json.dumps(about))
     assert weights(translation.Translator.load(folder)) == weights(fitted)
-    for one in sums.items():  # With one of the two, a bit is wrong in the name of the other.
+    for one in sums.items():  # a flipped bit in a key leaves one sum
         (folder / "about.json").write_text(json.dumps(about | dict([one])))
         with pytest.raises(ValueError, match="whose about.json is another$"):
             translation.Translator.load(folder)
 
 
-def test_brackets_without_end_are_no_application(tmp_path):
+def test_deeply_nested_json_is_refused(tmp_path):
     (tmp_path / "about.json").write_text("[" * 100_000)
     for application in (translation.Translator, summarization.Summarizer):
         with pytest.raises(ValueError, match="^folder: .* which holds something else$"):
@@ -271,7 +273,7 @@ def test_sizes_that_a_model_does_not_have_are_refused(name, sizes):
 
 
 @pytest.mark.parametrize("name", ["question_answering", "summarization"])
-def test_a_vocabulary_that_is_not_of_the_model_is_refused(name, tmp_path):
+def test_a_vocabulary_that_does_not_match_the_model_is_refused(name, tmp_path):
     fitted = fit(name)
     fitted.save(tmp_path / "one")
     known = fitted.tokenizer
@@ -284,7 +286,7 @@ def test_a_vocabulary_that_is_not_of_the_model_is_refused(name, tmp_path):
 
 
 def test_marks_within_a_word_do_not_make_right_answers_wrong(monkeypatch):
-    """What is written anew from its words may have spaces that people do not write."""
+    """A text written anew from its words may have spaces that people do not write."""
     reader = fit("question_answering")
     found = question_answering.Answer("U. S.", 1, 5, 1.0)
     monkeypatch.setattr(reader, "_answer", lambda encoded: [found])
@@ -296,7 +298,7 @@ def test_marks_within_a_word_do_not_make_right_answers_wrong(monkeypatch):
     assert scores["exact_match"] == 1 and scores["generate"]["rouge1"] == 1
 
 
-def test_what_a_link_leads_to_is_replaced_and_not_the_link(tmp_path):
+def test_the_target_of_a_link_is_replaced_and_not_the_link(tmp_path):
     fitted = fit("translation")
     fitted.save(tmp_path / "one")
     (tmp_path / "link").symlink_to("one", target_is_directory=True)
@@ -307,7 +309,7 @@ def test_what_a_link_leads_to_is_replaced_and_not_the_link(tmp_path):
 
 
 @every_application
-def test_what_is_saved_is_loaded_exactly_or_rounded(name, tmp_path):
+def test_weights_are_loaded_exactly_or_rounded(name, tmp_path):
     one = fitted(name)
     for folder, quantised in (("exact", True), ("exact", False), ("rounded", True)):
         one.save(tmp_path / folder, quantised=quantised)
@@ -324,7 +326,7 @@ def test_what_is_saved_is_loaded_exactly_or_rounded(name, tmp_path):
 
 
 @every_application
-def test_what_is_no_such_application_is_neither_loaded_nor_replaced(name, tmp_path):
+def test_a_folder_of_another_kind_is_neither_loaded_nor_replaced(name, tmp_path):
     one, folder = fitted(name), tmp_path / "one"
     (tmp_path / "diary.txt").write_text("mine")
     wanted = f"^folder: expected a folder of the format '{one._format}', got "
@@ -366,7 +368,7 @@ def test_what_is_no_such_application_is_neither_loaded_nor_replaced(name, tmp_pa
         ("visual_question", "answers", None, "folder: expected a model with the words and answer"),
     ],
 )
-def test_what_a_folder_says_of_its_application_is_checked(name, field, wrong, message, tmp_path):
+def test_the_entries_of_about_json_are_checked(name, field, wrong, message, tmp_path):
     one, about = fitted(name), tmp_path / "one" / "about.json"
     one.save(tmp_path / "one")
     about.write_text(json.dumps(json.loads(about.read_text()) | {field: wrong}))
@@ -375,7 +377,7 @@ def test_what_a_folder_says_of_its_application_is_checked(name, field, wrong, me
 
 
 def told_to_train(monkeypatch, fit, *arguments, **options):
-    """Return the examples and the options that `attn.training.train` gets."""
+    """Return the examples and the options that `attn.training.train` is called with."""
     told = []
 
     def train(model, loss, examples, collate, training, **options):
@@ -395,7 +397,7 @@ def told_to_train(monkeypatch, fit, *arguments, **options):
         ("summarization", [5, 3]),  # the words of the text
     ],
 )
-def test_training_is_told_how_long_an_example_is(name, lengths, monkeypatch):
+def test_training_gets_the_length_of_each_example(name, lengths, monkeypatch):
     examples, options = told_to_train(monkeypatch, fit, name)
     assert [options["length"](example) for example in examples] == lengths
     assert options["validation"] is options["checkpoint"] is None
@@ -407,9 +409,7 @@ def test_a_question_about_an_image_begins_with_sos(monkeypatch):
     assert len(ids) == 6 and ids[0] == WordTokenizer.sos_id
 
 
-def test_training_is_told_what_to_validate_on_where_to_write_and_whom_to_tell(
-    monkeypatch, tmp_path
-):
+def test_training_gets_the_validation_the_checkpoint_and_the_report(monkeypatch, tmp_path):
     pairs, said = [Pair("the red house", "la casa roja"), Pair("a cat", "un gato")], []
     examples, options = told_to_train(
         monkeypatch,
@@ -424,7 +424,7 @@ def test_training_is_told_what_to_validate_on_where_to_write_and_whom_to_tell(
     assert options["report"] == said.append
 
 
-def test_a_batch_is_of_about_one_length_and_of_many(monkeypatch):
+def test_batches_hold_texts_of_similar_length(monkeypatch):
     assert len(list(_sequences.by_length(["a"] * 100))) == 1
     monkeypatch.setattr(_sequences, "AT_A_TIME", 2)
     batches = []
@@ -444,7 +444,7 @@ def test_a_batch_is_of_about_one_length_and_of_many(monkeypatch):
 
 
 def ask(application):
-    """Return all that the public methods of an application say, for one or two inputs each."""
+    """Yield the results of all public methods of an application, for one or two inputs each."""
     if isinstance(application, translation.Translator):
         pairs = [Pair("cat", "gato"), Pair("a", "la roja")]
         texts = [pair.source for pair in pairs]
@@ -484,23 +484,25 @@ def assert_alike(found, expected, tolerance=1e-5):
 
 @pytest.fixture
 def other_device(monkeypatch):
-    """A second device, of which decoding is told that it has no float64."""
+    """A second device without float64, which decoding is told."""
     monkeypatch.setattr("attn.decoding.WITHOUT_FLOAT64", {DEVICE.type})
-    # Every operation on the other device takes long.
+    # Operations on the other device are slow.
     monkeypatch.setattr(summarizer, "MAX_TOKENS", 4)
     with OtherDevice():
         yield DEVICE
 
 
 @every_application
-def test_it_computes_where_its_model_is_and_is_saved_as_from_the_cpu(name, tmp_path, other_device):
+def test_it_computes_on_the_device_of_its_model_and_is_saved_as_from_the_cpu(
+    name, tmp_path, other_device
+):
     fitted = fit(name, sizes={"n_layers": 1})
     expected, weights = list(ask(fitted)), copy.deepcopy(fitted.model.state_dict())
     assert fitted.to(other_device) is fitted
     assert {p.device for p in fitted.model.parameters()} == {other_device}
     assert_alike(ask(fitted), expected)
     fitted.save(tmp_path / "there")
-    # The model is moved without a word to the application.
+    # The model is moved directly, without a call to the application.
     fitted.model.to("cpu")
     assert_alike(ask(fitted), expected)
     again = type(fitted).load(tmp_path / "there")
@@ -511,7 +513,7 @@ def test_it_computes_where_its_model_is_and_is_saved_as_from_the_cpu(name, tmp_p
 
 
 @every_application
-def test_it_is_read_onto_the_cpu_wherever_tensors_are_made(name, tmp_path, other_device):
+def test_it_is_loaded_onto_the_cpu_whatever_the_default_device(name, tmp_path, other_device):
     fitted = fit(name, sizes={"n_layers": 1})
     expected = list(ask(fitted))
     fitted.save(tmp_path / "one")
@@ -522,7 +524,7 @@ def test_it_is_read_onto_the_cpu_wherever_tensors_are_made(name, tmp_path, other
         torch.set_default_device(None)
 
 
-def test_lengths_in_a_list_serve_a_reader_on_any_device(other_device):
+def test_a_reader_on_any_device_takes_lengths_in_a_list(other_device):
     reader = fit("question_answering", sizes={"n_layers": 1}).model
     ids, roles = torch.tensor([[2, 5, 3, 5, 0]]), torch.tensor([[0, 0, 0, 2, 0]])
     with torch.no_grad():
@@ -532,7 +534,7 @@ def test_lengths_in_a_list_serve_a_reader_on_any_device(other_device):
 
 
 @every_application
-def test_where_it_is_trained_it_stays(name, monkeypatch, other_device):
+def test_it_stays_on_the_device_where_it_was_trained(name, monkeypatch, other_device):
     def train(model, *_, **__):
         model.to(other_device)
         return History()
@@ -553,14 +555,14 @@ def test_it_computes_in_the_precision_of_its_model(name, dtype):
     wanted = np.float64 if dtype == torch.float64 else np.float32
     assert {array.dtype.type for array in arrays} == {wanted}
     for ours, theirs in zip(arrays, expected, strict=True):
-        # The shapes differ if the model wrote other words.
+        # The shapes differ if the model writes other words.
         if ours.shape == theirs.shape:
             np.testing.assert_allclose(ours, theirs, atol=1e-6 if wanted is np.float64 else 0.02)
 
 
 @every_application
 @pytest.mark.parametrize("device", ["cuda:99", "meta", "tpu", "", None, 1.5, torch.device("meta")])
-def test_a_device_that_is_not_there_is_refused(name, device, tmp_path):
+def test_a_missing_device_is_refused(name, device, tmp_path):
     one = fitted(name)
     before = one.model.output.weight.device
     one.save(tmp_path / "one")
@@ -592,14 +594,14 @@ LEARNED = {"positions": "learned", "n_layers": 1}
 
 
 @pytest.mark.parametrize("beam_width", [1, 2])
-def test_a_translation_ends_where_the_positions_that_were_learned_end(beam_width, monkeypatch):
+def test_a_translation_is_no_longer_than_the_learned_positions(beam_width, monkeypatch):
     translator = fit("translation", sizes=LEARNED | {"max_len": 5})
-    # The translator behaves as if it was trained on longer texts.
+    # The translator is made to behave as if it was trained on longer texts.
     translator.max_len = 100
     output, word = translator.model.output, torch.tensor([translator.target.vocab_size - 1])
     output.register_forward_hook(lambda _, __, logits: logits.index_fill(-1, word, 99.0))
     assert len(translator.translate("the red house", beam_width=beam_width).split()) == 5
-    # The target is four words and the end.
+    # The target is four words and the end token.
     assert len(translator.attention("cat").target) == 5
     message = "^text: expected at most 5 tokens, for which the model learned positions, got 6$"
     with pytest.raises(ValueError, match=message):
@@ -621,7 +623,7 @@ def test_a_translation_ends_where_the_positions_that_were_learned_end(beam_width
         ("visual_question", 5, r"examples\[0\].question: expected at most 4 tokens"),
     ],
 )
-def test_what_is_longer_than_the_positions_is_not_learned_from(name, most, message):
+def test_examples_longer_than_the_positions_are_left_out_of_training(name, most, message):
     wanted = f"^{message}, for which the model learned positions, got "
     with pytest.raises(ValueError, match=wanted):
         fit(name, sizes=LEARNED | {"max_len": most})
@@ -651,7 +653,7 @@ def test_a_text_longer_than_the_positions_is_refused(name, ask, message):
 
 
 def example(name):
-    """Return one example as `fit` has them."""
+    """Return one example in the form that `fit` takes."""
     return {
         "translation": Pair("the red house", "la casa roja"),
         "question_answering": ("The sky is blue.", "What is blue?", "sky", 1),
@@ -663,7 +665,7 @@ def example(name):
 
 
 def learn(name, examples, **options):
-    """Train one application for one step on what is given."""
+    """Train one application for one step on the given examples."""
     applications = {
         "translation": translation.Translator,
         "question_answering": question_answering.QuestionAnswerer,
@@ -687,7 +689,7 @@ def test_examples_may_come_one_by_one(name):
 @pytest.mark.parametrize(
     "kind", ["text", "one", "number", "none", "texts", "triples", "other type"]
 )
-def test_what_are_no_examples_is_refused_by_fit_and_evaluate(name, kind):
+def test_invalid_examples_are_refused_by_fit_and_evaluate(name, kind):
     good = example(name)
     given, got = {
         "text": ("the red house", "'the red house'"),
@@ -709,7 +711,7 @@ def test_what_are_no_examples_is_refused_by_fit_and_evaluate(name, kind):
 @every_application
 @pytest.mark.parametrize("wrong", [["a list"], ("a", "tuple"), b"bytes", None, 5])
 def test_a_text_is_a_string(name, wrong):
-    """But `translate` takes a list of texts too."""
+    """`translate` also takes a list of texts."""
     one = fitted(name)
     if name == "translation":
         uses = [lambda x: one.translate([x]), one.attention, one.source_ids]
@@ -727,14 +729,14 @@ def test_a_text_is_a_string(name, wrong):
 
 
 @every_application
-def test_options_of_another_kind_are_refused(name):
+def test_options_of_a_wrong_type_are_refused(name):
     with pytest.raises(ValueError, match="^training: expected a TrainingConfig, got dict$"):
         fit(name, training={"steps": 1})
     with pytest.raises(ValueError, match="^sizes: expected a dict, got str$"):
         fit(name, sizes="small")
 
 
-def test_validation_is_as_the_pairs_are():
+def test_validation_pairs_are_checked_like_training_pairs():
     good = example("translation")
     with pytest.raises(ValueError, match=r"^validation\[0\]: expected a pair .*, got 5$"):
         learn("translation", [good], validation=[5])
@@ -745,7 +747,7 @@ def test_validation_is_as_the_pairs_are():
     assert len(fitted.history.validation) == 1
 
 
-def test_what_is_several_is_not_one():
+def test_a_single_value_in_place_of_several_is_refused():
     fitted = fit("translation")
     with pytest.raises(ValueError, match="^lines: expected several texts, got one$"):
         list(translation.translate_lines(fitted, "the red house"))

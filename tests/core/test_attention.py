@@ -31,7 +31,7 @@ def inputs(batch=(), tgt_len=5, src_len=5, d_k=8, d_v=8, dtype=torch.float64):
 
 
 def visible(tgt_len, src_len):
-    """Causal attention by counting positions from the end, without `attn.masks`."""
+    """Return a causal mask, by counting positions from the end, without `attn.masks`."""
     back_i, back_j = torch.arange(tgt_len).flip(0), torch.arange(src_len).flip(0)
     return back_i[:, None] <= back_j[None, :]
 
@@ -101,7 +101,7 @@ def test_torch_equals_numpy(attention_inputs, data):
 
 @both_paths
 def test_no_step_of_the_gradient_is_nan(need_weights):
-    """A NaN that a later step happens to wipe out would stop whoever debugs with this mode."""
+    """The anomaly mode of autograd stops at a NaN even if a later step would remove it."""
     tensors = inputs((2,))
     with torch.autograd.set_detect_anomaly(True):
         output, _ = scaled_dot_product_attention(
@@ -115,7 +115,7 @@ def test_no_step_of_the_gradient_is_nan(need_weights):
 @pytest.mark.parametrize("kind", ["none", "random", "shared", "padding", "one row"])
 @pytest.mark.parametrize("is_causal", [False, True])
 def test_without_weights_the_fused_kernel_runs(batch, kind, is_causal):
-    """With every other kernel forbidden, PyTorch would raise RuntimeError."""
+    """All other kernels are forbidden, so PyTorch raises RuntimeError unless the fused one runs."""
     tensors, mask = inputs(batch), mask_of_kind(kind, batch, 5, 5)
     tensors[1] = tensors[1][(0,) * len(batch)]
     with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
@@ -154,7 +154,7 @@ def test_a_mask_is_copied_for_each_sequence_only_where_they_differ(shape, copies
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 @pytest.mark.parametrize("d_v", [16, 5])
 def test_what_is_masked_changes_nothing_to_the_bit(dtype, d_v, need_weights):
-    # 600 keys are two blocks of the fused kernel; in sequence 1 the first is masked whole.
+    # 600 keys are two blocks of the fused kernel; in sequence 1 the whole first block is masked.
     query, key, value = inputs((2,), 40, 600, 16, d_v, dtype)
     mask = torch.ones(2, 40, 600, dtype=torch.bool)
     mask[0, :, 500:] = mask[1, :, :550] = mask[:, 7] = False
@@ -191,7 +191,7 @@ def test_the_future_changes_nothing_to_the_bit(need_weights):
 
 @both_paths
 def test_no_visible_score_is_lower_than_a_masked_one(need_weights):
-    """Masking with a finite number like -1e9 would lose to the visible score of -1e12."""
+    """A mask of a finite number such as -1e9 would exceed the visible score of -1e12."""
     query, key, value = torch.tensor([[1e6]]), torch.tensor([[-1e6], [0.0]]), torch.eye(2)[:, :1]
     mask = torch.tensor([True, False])
     output, _ = scaled_dot_product_attention(query, key, value, mask, need_weights=need_weights)
@@ -208,7 +208,7 @@ def test_large_scores_do_not_overflow(need_weights):
 @both_paths
 @pytest.mark.parametrize("dtype, tolerance", [(torch.bfloat16, 0.02), (torch.float32, 1e-5)])
 def test_low_precision_is_close_and_keeps_its_dtype(dtype, tolerance, need_weights):
-    """bfloat16 has 8 bits of mantissa: 0.4% a rounding, a few of them on values near 1."""
+    """bfloat16 has 8 bits of mantissa: a rounding errs by 0.4%, and values are near 1."""
     low = inputs((2, 3), 40, 60, 16, 16, dtype)
     high = [t.detach().double().requires_grad_() for t in low]
     mask = mask_of_kind("dead rows", (2, 3), 40, 60)
@@ -224,7 +224,7 @@ def test_low_precision_is_close_and_keeps_its_dtype(dtype, tolerance, need_weigh
 @both_paths
 @pytest.mark.parametrize("sizes", [(0, 4), (4, 0), (0, 0)])
 @pytest.mark.parametrize("batch", [(), (0,), (2, 3)])
-def test_empty_sequences_give_zeros_or_nothing(sizes, batch, need_weights):
+def test_empty_sequences_give_zeros_or_empty_outputs(sizes, batch, need_weights):
     output, weights = scaled_dot_product_attention(
         *inputs(batch, *sizes), is_causal=True, need_weights=need_weights
     )
@@ -291,8 +291,8 @@ def test_a_bias_is_added_to_the_scores(learned, shape, kind, is_causal, need_wei
     ],
     ids=str,
 )
-def test_a_bias_may_be_of_another_precision(of_inputs, of_bias, tolerance, need_weights):
-    """The output is as precise as the inputs, and computed in the better of the two."""
+def test_a_bias_may_have_another_precision(of_inputs, of_bias, tolerance, need_weights):
+    """The output has the precision of the inputs, and is computed in the better of the two."""
     tensors = [x.detach().to(of_inputs) for x in inputs((2, 3))]
     bias = random(3, 5, 5, seed=10).to(of_bias)
     output, _ = scaled_dot_product_attention(*tensors, bias=bias, need_weights=need_weights)
@@ -304,7 +304,7 @@ def test_a_bias_may_be_of_another_precision(of_inputs, of_bias, tolerance, need_
 
 @both_paths
 @pytest.mark.parametrize("lengths", ["cache", "more queries"])
-def test_a_bias_beside_a_causal_mask_of_other_lengths(lengths, need_weights):
+def test_a_bias_and_a_causal_mask_of_unequal_lengths(lengths, need_weights):
     tgt_len, src_len = LENGTHS[lengths]
     tensors, bias = inputs((2,), tgt_len, src_len), random(2, tgt_len, src_len, seed=10)
     output, _ = scaled_dot_product_attention(
@@ -316,7 +316,7 @@ def test_a_bias_beside_a_causal_mask_of_other_lengths(lengths, need_weights):
 @pytest.mark.parametrize("need_weights", [False, True])
 @pytest.mark.parametrize("precision", [torch.bfloat16, torch.float32])
 def test_autocast_rounds_no_bias(precision, need_weights):
-    """Of hundreds, as ALiBi gives distant tokens, bfloat16 keeps no more than every other unit."""
+    """Above 256, as ALiBi gives distant tokens, bfloat16 holds only every other integer."""
     tensors = [x.to(precision) for x in inputs((2, 3), 6, 6)]
     bias = 300 + random(3, 6, 6, seed=10).float()
     with torch.autocast(torch.get_default_device().type, torch.bfloat16):
@@ -360,7 +360,7 @@ def test_with_a_bias_the_fused_kernel_runs(is_causal, kind, shape):
 
 
 def test_a_bias_that_needs_a_gradient_is_not_fused():
-    """PyTorch's kernel gives none to it, and so leaves the work to the equation."""
+    """PyTorch's kernel computes no gradient of the bias, so the explicit path is taken."""
     bias = random(5, 5).requires_grad_()
     with (
         sdpa_kernel(SDPBackend.FLASH_ATTENTION),
@@ -371,7 +371,7 @@ def test_a_bias_that_needs_a_gradient_is_not_fused():
 
 
 @both_paths
-def test_a_bias_changes_nothing_where_the_mask_hides(need_weights):
+def test_a_bias_of_masked_scores_changes_nothing(need_weights):
     tensors, mask = inputs((2,)), mask_of_kind("random", (2,), 5, 5)
     bias = random(2, 5, 5, seed=10)
     outputs = [
@@ -392,7 +392,7 @@ def test_a_bias_changes_nothing_where_the_mask_hides(need_weights):
         (torch.ones(2, 2, 5, 5), r"a shape that broadcasts to \(2, 5, 5\), got \(2, 2, 5, 5\)"),
     ],
 )
-def test_a_bias_that_does_not_fit(bias, message):
+def test_a_bias_of_a_wrong_shape_is_refused(bias, message):
     with pytest.raises(ValueError, match=f"^bias: expected {message}$"):
         scaled_dot_product_attention(*inputs((2,)), bias=bias)
 
@@ -426,8 +426,8 @@ def test_dropout_drops_weights(with_bias, is_causal, kind, need_weights):
 
 @both_paths
 @pytest.mark.parametrize("dropout", [0.1, 0.7])
-def test_so_many_weights_are_dropped_and_the_mean_stays(dropout, need_weights):
-    """Equal weights, and values that are one for one key each: the output shows the weights."""
+def test_dropout_drops_its_share_of_the_weights_and_keeps_the_mean(dropout, need_weights):
+    """Weights are equal, and each value is one for one key only: the output shows the weights."""
     n = 64
     query, value = torch.zeros(20, n, n), torch.eye(n).expand(20, n, n)
     torch.manual_seed(0)
@@ -441,7 +441,7 @@ def test_so_many_weights_are_dropped_and_the_mean_stays(dropout, need_weights):
 
 @both_paths
 @pytest.mark.parametrize("dropout", [1, 1.0, -0.1, math.nan, "0.1", None])
-def test_dropout_is_a_share(dropout, need_weights):
+def test_dropout_outside_zero_to_one_is_refused(dropout, need_weights):
     with pytest.raises(ValueError) as error:
         scaled_dot_product_attention(*inputs(), need_weights=need_weights, dropout=dropout)
     assert str(error.value) == f"dropout: expected a number in [0, 1), got {dropout!r}"
@@ -457,8 +457,10 @@ def test_dropout_is_a_share(dropout, need_weights):
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
 @pytest.mark.parametrize("masked", [False, True])
-def test_a_bad_number_is_named_at_any_length(masked, dtype, bad, name, src_len, need_weights):
-    """PyTorch's kernel takes some scores of NaN for masked ones, and its output is finite."""
+def test_an_input_with_nan_or_infinity_is_named_at_any_length(
+    masked, dtype, bad, name, src_len, need_weights
+):
+    """PyTorch's kernel treats some NaN scores as masked, so its output can be finite."""
     mask = torch.arange(src_len) > 0 if masked else None
     tensors = [t.detach() for t in inputs((2,), 3, src_len, dtype=dtype)]
     named = dict(zip(("query", "key", "value"), tensors, strict=True))
@@ -485,7 +487,7 @@ def test_dropout_that_makes_values_overflow_is_not_blamed_on_an_input(need_weigh
         )
 
 
-def test_a_score_that_overflows_below_counts_as_masked_unless_it_is_seen():
+def test_a_score_of_minus_infinity_counts_as_masked_unless_weights_are_needed():
     query, key = torch.tensor([[1e30, 0.0]]), torch.tensor([[-1e30, 0.0], [1.0, 0.0]])
     value = torch.tensor([[5.0, 5.0], [6.0, 7.0]])
     assert scaled_dot_product_attention(query, key, value)[0].tolist() == [[6.0, 7.0]]
@@ -494,7 +496,7 @@ def test_a_score_that_overflows_below_counts_as_masked_unless_it_is_seen():
 
 
 @both_paths
-def test_zero_outputs_and_large_numbers_whose_products_fit_are_fine(need_weights):
+def test_zero_outputs_and_large_inputs_without_overflow_are_allowed(need_weights):
     query, key = torch.full((2, 4), 1e25), torch.full((3, 4), 1e-25)
     output, _ = scaled_dot_product_attention(query, key, key * 0, need_weights=need_weights)
     assert torch.equal(output, torch.zeros(2, 4))
@@ -508,7 +510,7 @@ def test_float16_overflows_in_the_explicit_path_only():
         scaled_dot_product_attention(query, -query, value, need_weights=True)
 
 
-def test_finite_outputs_with_an_infinite_sum_are_fine():
+def test_finite_outputs_with_an_infinite_sum_are_allowed():
     x = torch.full((2, 4), 1e38)
     output, _ = scaled_dot_product_attention(torch.zeros(2, 4), torch.zeros(2, 4), x)
     assert_close(output, x, 1e-6)
@@ -538,7 +540,7 @@ def test_finite_outputs_with_an_infinite_sum_are_fine():
         ({"value": torch.ones(3, 3)}, r"value: expected shape \(..., 2, d_v\) to match key"),
     ],
 )
-def test_arguments_that_do_not_fit(change, message):
+def test_arguments_of_wrong_shapes_are_refused(change, message):
     fit = {name: torch.ones(2, 3) for name in ("query", "key", "value")}
     with pytest.raises(ValueError, match=f"^{message}"):
         scaled_dot_product_attention(**(fit | change))
@@ -555,7 +557,7 @@ def test_arguments_that_do_not_fit(change, message):
         ({"key": (0, 6, 8), "value": (0, 6, 8)}, "n_kv_heads: expected at least 1, got 0$"),
     ],
 )
-def test_grouped_queries_need_heads_that_share(change, message):
+def test_grouped_queries_need_a_divisible_number_of_heads(change, message):
     shapes = {"query": (4, 5, 8), "key": (2, 6, 8), "value": (2, 6, 3)} | change
     with pytest.raises(ValueError, match=f"^{message}"):
         scaled_dot_product_attention(
@@ -563,11 +565,11 @@ def test_grouped_queries_need_heads_that_share(change, message):
         )
 
 
-# rows that see nothing
+# rows whose keys are all masked
 
 
 def bounded(hidden):
-    """PyTorch's function as a kernel that gives a hidden score this value computes it.
+    """Return a stand-in for PyTorch's function that sets masked scores to `hidden`.
 
     Of the lowest number, a row that sees nothing becomes a mean of all values, as in cuDNN; of
     minus infinity, NaN, as in an exported graph.
@@ -603,7 +605,7 @@ BLIND = {
 def test_a_row_that_sees_nothing_is_zero_whatever_the_kernel(
     kind, with_bias, run, hidden, monkeypatch
 ):
-    """Its output and all that it adds to the gradients."""
+    """The output of such a row and its contribution to the gradients are zero."""
     tensors = inputs((3,), 6, 4 if kind == "more queries than keys" else 6)
     mask = BLIND[kind]()
     bias = random(6, tensors[1].shape[-2], seed=5) if with_bias else None
@@ -645,7 +647,7 @@ def test_where_every_row_sees_something_the_output_is_the_kernel_s_own(monkeypat
         assert output.data_ptr() == outputs.pop().data_ptr()
 
 
-# where values cannot be read
+# contexts in which values cannot be read
 
 
 @pytest.mark.slow
@@ -654,7 +656,7 @@ def test_it_compiles_into_one_graph(need_weights):
     compiled = torch.compile(scaled_dot_product_attention, fullgraph=True, backend="eager")
     query, key, value = inputs((2,), 3, 6)
     mask = padding_mask([6, 4], 6)
-    # In the last, the values and the mask differ between sequences, the scores do not.
+    # In the last case, values and mask differ between sequences and the scores do not.
     for arguments in (
         (query, key, value, mask),
         (query, key, value),
@@ -669,7 +671,7 @@ def test_it_compiles_into_one_graph(need_weights):
 @pytest.mark.parametrize("with_mask", [False, True])
 @pytest.mark.parametrize("with_bias", [False, True])
 def test_it_runs_on_the_meta_device(with_bias, with_mask, need_weights):
-    """What it makes itself it makes there: the device of a mask or a bias cannot differ."""
+    """Tensors that attention makes are on the inputs' device, so a mask or bias cannot differ."""
     x = torch.empty(2, 5, 8, device="meta")
     output, weights = scaled_dot_product_attention(
         x,
@@ -686,7 +688,7 @@ def test_it_runs_on_the_meta_device(with_bias, with_mask, need_weights):
 
 @both_paths
 @pytest.mark.parametrize("mapped", ["mask", "query", "bias", "mask and value"])
-def test_any_argument_can_be_mapped_alone(mapped, need_weights):
+def test_vmap_over_any_single_argument(mapped, need_weights):
     given = {name: random(2, 5, 8, seed=i) for i, name in enumerate(("query", "key", "value"))}
     given |= {"mask": random(5, 5, seed=4) > 0, "bias": random(5, 5, seed=5)}
     several = {
@@ -700,7 +702,7 @@ def test_any_argument_can_be_mapped_alone(mapped, need_weights):
     assert_close(torch.vmap(attend)(several), torch.stack(expected))
 
 
-# the module
+# the module SelfAttention
 
 
 @both_paths
@@ -718,7 +720,7 @@ def test_self_attention_is_the_reference_with_its_own_matrices(need_weights):
     assert_close(padding_only, output)
 
 
-def test_self_attention_looks_ahead_and_keeps_no_weights_unless_told():
+def test_self_attention_is_not_causal_and_returns_no_weights_by_default():
     module, x = SelfAttention(6).double(), random(2, 5, 6)
     output, weights = module(x)
     assert weights is None
@@ -743,14 +745,14 @@ def test_self_attention_refuses_sizes(name):
 
 
 @pytest.mark.parametrize("shape", [(5,), (2, 5, 7)])
-def test_self_attention_refuses_other_shapes(shape):
+def test_self_attention_refuses_wrong_shapes(shape):
     with pytest.raises(ValueError, match=r"^x: expected shape \(..., seq_len, 6\), got \("):
         SelfAttention(6)(torch.ones(shape))
 
 
 @pytest.mark.parametrize("start, moved", [(0, False), (16, False), (1, True), (7, True)])
-def test_a_bias_that_begins_within_another_is_moved_off_the_cpu(monkeypatch, start, moved):
-    """A GPU reads it 16 bytes at a time: one that begins elsewhere is a misaligned address there."""
+def test_an_unaligned_view_of_a_bias_is_copied_off_the_cpu(monkeypatch, start, moved):
+    """A GPU reads the bias 16 bytes at a time, and fails at an unaligned address."""
     seen = []
 
     def kernel(query, key, value, mask, **options):

@@ -1,4 +1,4 @@
-"""What chapter 11 draws of `benchmarks.attention_at_length`: complete, comparable, and measured again in part."""
+"""The measurements of `benchmarks.attention_at_length` are complete and comparable."""
 
 import json
 
@@ -14,7 +14,7 @@ STORED = json.loads(benchmark.RESULTS.read_text(encoding="utf-8"))
 NAMES = set(benchmark.contenders(16))
 
 
-def test_every_method_and_length_is_there():
+def test_every_method_and_length_was_measured():
     assert STORED["lengths"] == list(benchmark.LENGTHS)
     assert STORED["window"] == benchmark.WINDOW and STORED["d_k"] == benchmark.D_K
     for quantity in ("relative_time", "time_over_whole", "peak_mb"):
@@ -24,7 +24,7 @@ def test_every_method_and_length_is_there():
     assert list(STORED["linear_over_fused"]) == [str(size) for size in benchmark.SIZES]
 
 
-def test_the_contenders_compute_what_they_are_said_to():
+def test_each_contender_computes_its_kind_of_attention():
     runs = benchmark.contenders(300)
     whole, weights = runs["whole"]()
     for name in ("online", "fused"):
@@ -37,14 +37,14 @@ def test_the_contenders_compute_what_they_are_said_to():
     assert runs["linear"]().shape == whole.shape and not np.allclose(runs["linear"](), whole)
 
 
-def test_linear_in_pytorch_is_the_course_s():
+def test_linear_attention_in_pytorch_equals_that_of_the_course():
     query, key, value = torch.randn(3, 2, 7, 4, dtype=torch.float64)
     expected = reference.linear_attention(query.numpy(), key.numpy(), value.numpy())
     np.testing.assert_allclose(benchmark.linear(query, key, value), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", sorted(NAMES - {"fused"}))
-def test_memory_is_what_was_stored(name):
+def test_memory_is_as_stored(name):
     found = numpy_peak(benchmark.contenders(1024)[name])
     assert found == pytest.approx(STORED["peak_mb"][name][2], rel=0.05, abs=0.02)
 

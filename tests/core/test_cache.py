@@ -1,4 +1,4 @@
-"""attn.cache: writing token by token equals reading everything at once."""
+"""attn.cache: reading token by token gives the same as reading everything at once."""
 
 import copy
 import math
@@ -29,10 +29,10 @@ def heads(n_kv_heads=4, relative="none", dtype=torch.float64):
     return module.to(dtype)
 
 
-# what is kept
+# keys and values
 
 
-def test_what_is_appended_comes_back_in_order():
+def test_appended_keys_and_values_are_returned_in_order():
     cache = KVCache()
     key, value = random(2, 4, 6, 3), random(2, 4, 6, 5, seed=1)
     kept = 0
@@ -92,7 +92,7 @@ TO_MATCH_KEY = r"value: expected shape \(2, 4, 1, d_v\) to match key, got "
         ({"positions": torch.ones(1, 1).long()}, r"positions: .* \(2, 1\) to match key, .*"),
     ],
 )
-def test_what_is_appended_must_fit(change, message):
+def test_appended_tensors_of_wrong_shape_are_refused(change, message):
     cache = KVCache()
     cache.append(torch.ones(2, 4, 3, 5), torch.ones(2, 4, 3, 5))
     with pytest.raises(ValueError, match=f"^{message}$"):
@@ -109,7 +109,7 @@ def test_keys_and_values_belong_together_from_the_first_on():
         KVCache().length = 3
 
 
-def test_a_model_that_changed_its_type_does_not_go_on_with_its_cache():
+def test_a_cache_of_another_dtype_is_refused():
     module, cache = heads(dtype=torch.float32), KVCache()
     module(random(2, 3, 16, dtype=torch.float32), cache=cache)
     with pytest.raises(ValueError, match="^key: expected dtype torch.float32 to match the cache"):
@@ -117,7 +117,7 @@ def test_a_model_that_changed_its_type_does_not_go_on_with_its_cache():
     assert cache.length == 3
 
 
-def test_the_heads_of_another_model_do_not_serve_this_one():
+def test_a_cache_with_another_number_of_heads_is_refused():
     """A single head would broadcast to all."""
     cache = MemoryCache()
     cache.store(*random(2, 2, 1, 6, 4))
@@ -129,9 +129,7 @@ def test_the_heads_of_another_model_do_not_serve_this_one():
 @pytest.mark.parametrize("grad", [True, False])
 @pytest.mark.parametrize("with_positions", [False, True])
 @pytest.mark.parametrize("relative", RELATIVE)
-def test_a_cache_that_was_truncated_goes_on_as_if_no_more_had_been_read(
-    relative, with_positions, grad
-):
+def test_a_truncated_cache_equals_one_that_read_only_its_tokens(relative, with_positions, grad):
     module, x, cache = heads(2, relative), random(2, 9, 16), KVCache()
     other = random(2, 9, 16, seed=1)
     places = torch.tensor([[0, 1, 2, 3, 4, 5, 6, 7, 8], [0, 0, 0, 1, 2, 3, 4, 5, 6]])
@@ -149,7 +147,7 @@ def test_a_cache_that_was_truncated_goes_on_as_if_no_more_had_been_read(
         cache.truncate(4)
         assert cache.length == cache.key.shape[-2] == cache.value.shape[-2] == 4
         assert places is None or torch.equal(cache.positions, places[:, :4])
-        # Positions that are not said follow those kept.
+        # Positions that are not given follow those in the cache.
         outputs = [read(x, 4, 5, None), read(x, 5, 6), read(x, 6, 9, None)]
     assert_close(torch.cat(outputs, dim=1), expected[:, 4:])
     cache.truncate(0)
@@ -159,8 +157,8 @@ def test_a_cache_that_was_truncated_goes_on_as_if_no_more_had_been_read(
 
 
 @torch.no_grad()
-def test_what_follows_a_truncation_is_written_into_nothing_of_others():
-    """Not into the tensors of the caller, nor of a copy, nor into what a gradient goes through."""
+def test_appending_after_a_truncation_changes_no_other_tensor():
+    """Appending must not write into tensors of the caller, of a copy, or of a gradient's graph."""
     key, value = random(2, 1, 2, 4, 3)
     kept = key.clone()
     cache = KVCache()
@@ -190,7 +188,7 @@ def test_what_follows_a_truncation_is_written_into_nothing_of_others():
         (1.0, "an integer, got 1.0"),
     ],
 )
-def test_a_cache_is_truncated_to_what_it_has(length, message):
+def test_a_cache_cannot_be_truncated_to_more_than_it_holds(length, message):
     cache = DecoderCache(2)
     for part in cache.self_attention:
         part.append(*[torch.ones(1, 2, 3, 4)] * 2)
@@ -220,7 +218,7 @@ def test_the_length_of_a_decoder_cache_counts_target_positions():
     assert cache.length == 4
 
 
-def test_a_decoder_cache_says_where_new_tokens_stand():
+def test_a_decoder_cache_gives_the_positions_of_new_tokens():
     cache = DecoderCache(1)
     assert cache.following(2) == 0
     cache.self_attention[0].append(*[torch.ones(1, 1, 4, 1)] * 2)
@@ -245,7 +243,7 @@ def test_reorder_reaches_every_layer_and_skips_the_empty_ones():
 @pytest.mark.parametrize(
     "n_layers, message", [(0, "expected at least 1, got 0"), (2.0, "expected an integer, got 2.0")]
 )
-def test_a_decoder_has_layers(n_layers, message):
+def test_a_decoder_cache_needs_at_least_one_layer(n_layers, message):
     with pytest.raises(ValueError, match=f"^n_layers: {message}$"):
         DecoderCache(n_layers)
     assert DecoderCache(1).length == 0
@@ -263,11 +261,12 @@ def test_a_decoder_has_layers(n_layers, message):
 @pytest.mark.parametrize("relative", RELATIVE)
 @pytest.mark.parametrize("with_mask", [False, True])
 @pytest.mark.parametrize("steps", [[1] * 7, [3, 1, 0, 3], [7]], ids=str)
-def test_growing_equals_the_full_run(
+def test_growing_steps_equal_one_full_pass(
     steps, with_mask, relative, n_kv_heads, dtype, tolerance, need_weights
 ):
     module, x = heads(n_kv_heads, relative, dtype), random(3, 7, 16, dtype=dtype)
-    # Padding at the end of row 1 and at the start of row 2, whose first queries see nothing.
+    # There is padding at the end of row 1 and at the start of row 2, whose first queries see
+    # nothing.
     mask = padding_mask([7, 4, 7], 7)
     mask[2, :, :2] = False
     mask = mask if with_mask else None
@@ -292,7 +291,7 @@ def test_growing_equals_the_full_run(
 
 
 @both_paths
-def test_one_unbatched_sequence_grows_too(need_weights):
+def test_an_unbatched_sequence_can_grow(need_weights):
     module, x = heads(), random(5, 16)
     full, _ = module(x, is_causal=True)
     cache = KVCache()
@@ -312,7 +311,7 @@ def test_only_new_tokens_are_projected():
 
 
 @pytest.mark.parametrize("relative", RELATIVE)
-def test_reordered_rows_go_on_as_if_they_had_always_stood_there(relative):
+def test_reordered_rows_equal_rows_that_were_always_in_this_order(relative):
     module, cache = heads(2, relative), KVCache()
     past, new = random(3, 5, 16), random(4, 2, 16, seed=1)
     rows = torch.tensor([2, 0, 0, 1])
@@ -325,13 +324,13 @@ def test_reordered_rows_go_on_as_if_they_had_always_stood_there(relative):
 
 @pytest.mark.parametrize("name", ["query", "key", "value"])
 @pytest.mark.parametrize("relative", ["none", "alibi"])
-def test_a_step_refused_for_a_number_that_is_none_can_be_taken_again(relative, name):
+def test_a_step_refused_for_nan_can_be_repeated(relative, name):
     module, x, cache = heads(4, relative), random(2, 5, 16), KVCache()
     expected, _ = module(x, is_causal=True)
     module(x[:, :3], is_causal=True, cache=cache)
     bad = copy.deepcopy(module)
     getattr(bad, f"{name[0]}_proj").bias.data[7] = math.nan
-    # Of two rows and two new tokens each.
+    # There are two rows with two new tokens each.
     with pytest.raises(ValueError, match=f"^{name}: expected finite numbers, got 4 NaN or infinit"):
         bad(x[:, 3:], is_causal=True, cache=cache)
     assert cache.length == 3
@@ -359,7 +358,7 @@ def test_the_source_is_projected_once(n_kv_heads, need_weights):
     calls = []
     module.k_proj.register_forward_hook(lambda *_: calls.append("key"))
     module.v_proj.register_forward_hook(lambda *_: calls.append("value"))
-    # After the first call the source may be left out, or be given again.
+    # After the first call the source may be omitted, or be given again.
     value = 2 * memory
     sources = (memory, value), (None, None), (memory, value), (memory.clone(), value.clone())
     for i, (key, value) in enumerate(sources):
@@ -374,7 +373,7 @@ def test_the_source_is_projected_once(n_kv_heads, need_weights):
 
 
 @pytest.mark.parametrize("name", ["query", "key", "value"])
-def test_a_source_with_a_number_that_is_none_is_not_kept(name):
+def test_a_source_with_nan_or_infinity_is_not_stored(name):
     module, cache = heads(), MemoryCache()
     x, memory = random(2, 3, 16), random(2, 6, 16, seed=1)
     given = {"query": x, "key": memory, "value": memory}
@@ -394,7 +393,7 @@ def test_a_value_without_a_key_is_refused():
             module(x, value=random(2, 6, 16), cache=given)
 
 
-def test_a_source_without_tokens_is_a_source_too():
+def test_a_source_without_tokens_is_stored():
     module, cache = heads(), MemoryCache()
     for memory in (torch.empty(2, 0, 16).double(), None):
         output, _ = module(random(2, 1, 16), memory, cache=cache)
@@ -446,11 +445,11 @@ def test_a_source_that_changed_is_refused(reordered):
         module(x, memory, value, cache=cache)
 
 
-# A cache can only be copied if no gradient goes through its tensors.
+# A cache can only be copied if its tensors need no gradient.
 @torch.no_grad()
 @pytest.mark.parametrize("changed", [None, "before", "after"])
-def test_a_copy_of_a_cache_knows_the_source_too(changed):
-    """Tensors count their changes, and a copy of one begins anew."""
+def test_a_copy_of_a_cache_recognises_the_source(changed):
+    """PyTorch counts the changes of a tensor, and the count of a copy starts at zero."""
     module, x, memory, cache = heads(), random(2, 1, 16), random(2, 6, 16, seed=1), MemoryCache()
     memory += 1
     expected, _ = module(x, memory, cache=cache)
@@ -479,8 +478,8 @@ def test_a_source_without_a_batch_serves_reordered_rows(length):
 
 
 @torch.inference_mode()
-def test_a_source_of_inference_mode_is_known_too():
-    """Its tensors count no changes."""
+def test_a_source_of_inference_mode_is_recognised():
+    """Tensors of inference mode do not count their changes."""
     module, x, cache = heads(), random(2, 1, 16), MemoryCache()
     memory = random(2, 6, 16, seed=1)
     expected, _ = module(x, memory, cache=cache)
@@ -491,7 +490,7 @@ def test_a_source_of_inference_mode_is_known_too():
         module(x, memory + 1, cache=cache)
 
 
-def test_without_checks_nobody_compares_the_source():
+def test_without_checks_the_source_is_not_compared():
     module, x, cache = heads(), random(2, 1, 16), MemoryCache()
     expected, _ = module(x, random(2, 6, 16), cache=cache)
     with checks(False):
@@ -499,7 +498,7 @@ def test_without_checks_nobody_compares_the_source():
 
 
 @pytest.mark.parametrize("repeats", [1, 2])
-def test_a_decoder_cache_knows_its_memory_in_the_order_of_its_rows(repeats):
+def test_a_decoder_cache_recognises_its_memory_after_a_reorder(repeats):
     memory, cache = random(3, 6, 16), DecoderCache(1)
     cache.remember(memory, repeats)
     rows = torch.arange(3 * repeats).flip(0)
@@ -533,7 +532,7 @@ def test_rows_that_were_moved_are_compared_on_their_own_device():
 
 @pytest.mark.parametrize("shared", ["key", "value"])
 @pytest.mark.parametrize("has_axis", [True, False])
-def test_a_key_or_a_value_that_serves_all_rows_is_not_reordered(shared, has_axis):
+def test_a_key_or_a_value_shared_by_all_rows_is_not_reordered(shared, has_axis):
     module, x, cache, rows = heads(), random(3, 1, 16), MemoryCache(), [2, 0, 0, 1]
     source = {name: random(3, 6, 16, seed=i) for i, name in enumerate(("key", "value"))}
     source[shared] = source[shared][:1] if has_axis else source[shared][0]
@@ -549,8 +548,8 @@ def test_a_key_or_a_value_that_serves_all_rows_is_not_reordered(shared, has_axis
 
 
 @torch.no_grad()
-def test_a_shallow_copy_goes_its_own_way():
-    """Both have read the first four tokens; then one reads the fifth, the other the sixth."""
+def test_a_shallow_copy_grows_independently():
+    """Both caches hold the first four tokens; then one reads the fifth, the other the sixth."""
     module, x, cache = heads(2, "rotary"), random(1, 7, 16), KVCache()
     for part in (x[:, :3], x[:, 3:4]):
         module(part, cache=cache, is_causal=True)
@@ -587,11 +586,11 @@ def test_a_source_that_changed_by_way_of_a_view_is_refused():
         module(x, buffer[:, :5], cache=cache)
 
 
-# self or cross is said
+# self-attention or cross-attention is told apart
 
 
 @both_paths
-def test_a_cache_says_which_attention_it_is_of(need_weights):
+def test_a_cache_of_the_other_kind_of_attention_is_refused(need_weights):
     module, x = heads(), random(2, 3, 16)
     options = {"need_weights": need_weights}
     message = "^cache: expected a MemoryCache for cross-attention; a KVCache is for .*, got KVCache"
@@ -608,7 +607,7 @@ def test_a_cache_says_which_attention_it_is_of(need_weights):
 
 
 @pytest.mark.parametrize("relative", ["rotary", "alibi"])
-def test_distances_are_for_self_attention(relative):
+def test_relative_positions_are_refused_in_cross_attention(relative):
     module, x = heads(4, relative), random(2, 3, 16)
     message = "^key: expected None, since relative is for self-attention, got a memory$"
     for cache in (None, MemoryCache()):
@@ -618,7 +617,7 @@ def test_distances_are_for_self_attention(relative):
         heads()(x, random(2, 6, 16), positions=torch.arange(3))
 
 
-# what is done once
+# work that must not be repeated
 
 
 def test_no_key_is_rotated_twice(monkeypatch):
@@ -635,21 +634,21 @@ def test_no_key_is_rotated_twice(monkeypatch):
     assert lengths == [(5, 5, 0), (1, 1, 5), (3, 3, 6)]
 
 
-def test_one_query_needs_no_causal_mask_and_groups_no_copies():
+def test_one_query_needs_no_causal_mask_and_no_copies_of_grouped_keys():
     module, x, cache = heads(2), random(2, 9, 16), KVCache()
     module(x, is_causal=True, cache=cache)
     with patch.object(F, "scaled_dot_product_attention", wraps=F.scaled_dot_product_attention) as f:
         module(x[:, :1], is_causal=True, cache=cache)
     (query, key, value, mask), options = f.call_args
     assert mask is None and not options["is_causal"]
-    # The two heads that share keys are two queries.
+    # The two query heads that share a key head are passed as two queries.
     assert query.shape == (2, 2, 2, 4) and key.shape == value.shape == (2, 2, 10, 4)
 
 
 @pytest.mark.parametrize("lead", [(2, 4), (4,)], ids=["batch", "one sequence"])
 @torch.no_grad()
-def test_room_is_used_to_its_end(lead):
-    """Five keys are given room for two more: those move nothing, and the eighth does."""
+def test_keys_are_copied_only_when_the_room_is_full(lead):
+    """Five keys leave room for two more: appending two copies nothing, the eighth does."""
     cache, key, value = KVCache(), random(*lead, 8, 3), random(*lead, 8, 3, seed=1)
     places = []
     for new in (slice(0, 4), slice(4, 5), slice(5, 7), slice(7, 8)):
@@ -687,8 +686,8 @@ def test_gradients_reach_every_step():
 
 
 @pytest.mark.parametrize("relative", ["rotary", "alibi"])
-def test_rows_that_stand_elsewhere_go_on_from_there(relative):
-    """Row 1 begins with two tokens of padding: without them it is what it would be alone."""
+def test_rows_with_their_own_positions_continue_from_them(relative):
+    """Row 1 begins with two tokens of padding; the rest equals that row alone."""
     module, x = heads(2, relative), random(2, 7, 16)
     mask = torch.ones(2, 1, 7, dtype=torch.bool)
     mask[1, :, :2] = False
@@ -736,7 +735,7 @@ def test_positions_may_be_given_after_steps_without(batch):
     assert torch.equal(cache.positions, torch.arange(6).expand(*batch, -1))
 
 
-def test_positions_lie_on_the_device_of_the_tokens():
+def test_positions_are_on_the_device_of_the_tokens():
     with OtherDevice():
         cache, key = KVCache(), torch.ones(1, 2, 3, 4).to(DEVICE)
         cache.append(key, key)
@@ -746,7 +745,7 @@ def test_positions_lie_on_the_device_of_the_tokens():
         assert cache.positions.cpu().tolist() == [[0, 1, 2, 7, 8, 9, 10, 11]]
 
 
-def test_positions_must_fit():
+def test_positions_of_wrong_shape_are_refused():
     message = r"^positions: expected a shape that broadcasts to \(2, 3\), got \(4,\)$"
     with pytest.raises(ValueError, match=message):
         heads(4, "rotary")(random(2, 3, 16), positions=torch.arange(4))

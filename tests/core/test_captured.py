@@ -1,4 +1,4 @@
-"""A cache of fixed room: its steps equal those of one that grows, and one graph serves them all."""
+"""A cache of fixed room equals one that grows, and one graph serves all its steps."""
 
 import copy
 
@@ -50,7 +50,7 @@ def test_a_fixed_cache_equals_the_parallel_run(positions, n_kv_heads):
 
 
 @torch.no_grad()
-def test_decoders_take_a_recorded_step_like_any_other():
+def test_searches_with_a_captured_step_equal_those_without():
     model, prompt = make(), random_ids(3, 4)
     step, limits = Captured(model), {"end_id": 7, "max_new_tokens": 8}
     cache = model.new_cache(room=12, n_rows=3)
@@ -64,7 +64,7 @@ def test_decoders_take_a_recorded_step_like_any_other():
     assert_close(found[1], expected[1])
 
 
-def test_a_fixed_cache_goes_on_after_a_failure_and_in_a_copy():
+def test_a_fixed_cache_works_after_a_failed_step_and_as_a_copy():
     model, ids = make(), random_ids(2, 6)
     full, _ = model(ids)
     cache = model.new_cache(room=6, n_rows=2)
@@ -104,7 +104,7 @@ def test_one_graph_serves_every_step(positions):
     assert graphs.frame_count == 1
 
 
-def test_what_a_fixed_cache_cannot_do_is_said():
+def test_arguments_that_a_fixed_cache_does_not_support_are_refused():
     model, ids = make(), random_ids(2, 6)
     cache = model.new_cache(room=5, n_rows=2)
     with pytest.raises(
@@ -143,7 +143,7 @@ def test_what_a_fixed_cache_cannot_do_is_said():
         Captured(make().train())(ids[:, :2], cache)
 
 
-def test_other_tokens_are_noticed_here_too():
+def test_tokens_that_differ_from_the_cached_ones_are_refused():
     model, ids = make(), random_ids(2, 6)
     cache, step = model.new_cache(room=6, n_rows=2), Captured(model)
     assert isinstance(cache, FixedCache)

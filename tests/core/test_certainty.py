@@ -1,4 +1,4 @@
-"""How sure a translator is: its own chances, step by step, and whether what is stored keeps its word."""
+"""The probabilities that a translator gives its words, and their stored calibration."""
 
 import json
 
@@ -26,8 +26,8 @@ def translator():
 
 
 @torch.no_grad()
-def test_a_word_is_as_probable_as_its_tokens_one_after_the_other(translator):
-    """The decoder is asked for one token at a time, and letters tell which word each is of."""
+def test_the_probability_of_a_word_is_the_product_over_its_tokens(translator):
+    """Each token's probability is computed step by step, and its letters tell its word."""
     texts = ["The cat sat on the mat.", "Meg paid $3,500.", "I left it there."]
     sources = [translator.source_ids(text) for text in texts]
     written = translator._write(sources)
@@ -56,7 +56,7 @@ def test_a_word_is_as_probable_as_its_tokens_one_after_the_other(translator):
         ("tatoeba_es", "es", "El gato se sentó en la silla.", "¿Dónde está?"),
     ],
 )
-def test_what_is_told_of_a_text_belongs_to_its_words(name, language, first, last):
+def test_each_word_of_a_text_has_its_calibrated_probability(name, language, first, last):
     translator, text = Translator.pretrained(source_language=language), f"{first}\n{last}"
     found = translator.translation(text)
     assert found.text == translator.translate(text)
@@ -69,13 +69,13 @@ def test_what_is_told_of_a_text_belongs_to_its_words(name, language, first, last
     assert Translator.load(folder)._calibration == (1.0, 0.0)
 
 
-def test_marks_stand_after_words_alone():
+def test_marks_are_put_directly_after_words():
     found = Translation("¿Qué? ¡3 días!", [0.2, 0.9, 0.49])
     assert found.marked() == "¿Qué[?]? ¡3 días[?]!"
     assert found.marked(below=0.0) == found.text and found.words == ["Qué", "3", "días"]
 
 
-def test_the_command_marks_what_is_guessed(tmp_path, capsys):
+def test_the_command_marks_improbable_words(tmp_path, capsys):
     path = tmp_path / "lines.txt"
     path.write_text("The owl is asleep.\n\n")
     marked = "El aceite[?] está dormido.\n"
@@ -85,14 +85,14 @@ def test_the_command_marks_what_is_guessed(tmp_path, capsys):
     assert capsys.readouterr().out == marked + "\n"
 
 
-def test_a_calibration_is_a_line_of_odds():
+def test_a_calibration_is_linear_in_the_logit():
     chances = np.array([0.01, 0.3, 0.5, 0.99])
     np.testing.assert_allclose(logit(calibrated(chances, 0.7, 0.2)), 0.7 * logit(chances) + 0.2)
     assert np.isfinite(calibrated(np.array([0.0, 1.0]), 2.0, 0.0)).all()
 
 
-def test_it_keeps_its_word():
-    """The error of calibration is at most .05 on sentences that nothing was fitted on."""
+def test_the_stored_calibration_error_is_small():
+    """The calibration error is at most .05 on sentences on which nothing was fitted."""
     assert STORED["measured"].keys() == STORED["fitted"].keys() == {"tatoeba", "tatoeba_es"}
     for told in (one for tests in STORED["measured"].values() for one in tests.values()):
         assert told["error"] <= 0.05 and told["error"] <= told["error before"]

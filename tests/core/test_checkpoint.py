@@ -1,4 +1,4 @@
-"""attn.transformer.checkpoint: what is saved comes back to the bit, and nothing else comes back."""
+"""attn.transformer.checkpoint: models are loaded to the bit, and invalid files are refused."""
 
 import dataclasses
 import pickle
@@ -34,7 +34,7 @@ def logits_of(model):
 
 
 def what_is_wrong(path, model_class=DecoderOnly):
-    """Return why `path` cannot be loaded: what stands after "got" in its one-line message."""
+    """Return why `path` cannot be loaded: the text after "got" in its one-line message."""
     with pytest.raises(ValueError) as caught:
         model_class.load(path)
     expected = f"path: expected a checkpoint of {model_class.__name__}, got {path}"
@@ -44,7 +44,7 @@ def what_is_wrong(path, model_class=DecoderOnly):
     return message.removeprefix(expected)
 
 
-# what is saved comes back
+# models are loaded as they were saved
 
 
 @all_models
@@ -57,7 +57,7 @@ def what_is_wrong(path, model_class=DecoderOnly):
         {"positions": "alibi", "tie_embeddings": False},
     ],
 )
-def test_a_model_comes_back_to_the_bit(model_class, changes, tmp_path):
+def test_a_loaded_model_equals_the_saved_one_to_the_bit(model_class, changes, tmp_path):
     model, path = make(model_class, **changes), tmp_path / "model"
     model.train().save(path)
     torch.manual_seed(1)
@@ -77,7 +77,7 @@ def test_a_model_comes_back_to_the_bit(model_class, changes, tmp_path):
         (Transformer, {"prediction_head": True}, "False"),
     ],
 )
-def test_an_option_that_does_nothing_is_refused_and_left_out_of_older_files(
+def test_an_option_without_effect_is_refused_and_dropped_from_older_files(
     model_class, option, wanted, tmp_path
 ):
     ((name, value),) = option.items()
@@ -95,7 +95,7 @@ def test_an_option_that_does_nothing_is_refused_and_left_out_of_older_files(
 
 @pytest.mark.parametrize("quantised", [False, True])
 @pytest.mark.parametrize("ties", [True, False])
-def test_what_was_tied_or_untied_by_hand_comes_back_so(ties, quantised, tmp_path):
+def test_matrices_tied_or_untied_by_hand_are_loaded_so(ties, quantised, tmp_path):
     model = make(DecoderOnly, tie_embeddings=not ties)
     first = model.embedding.tokens.weight
     model.output.weight = first if ties else nn.Parameter(2 * first.detach())
@@ -107,7 +107,7 @@ def test_what_was_tied_or_untied_by_hand_comes_back_so(ties, quantised, tmp_path
         assert torch.equal(logits_of(loaded), expected)
 
 
-def test_the_same_memory_in_another_shape_is_a_matrix_of_its_own(tmp_path):
+def test_a_view_of_another_shape_is_saved_as_a_separate_matrix(tmp_path):
     model = make(DecoderOnly)
     first, second = (layer.feed_forward for layer in model.stack.layers)
     second.linear_2.weight = nn.Parameter(first.linear_1.weight.detach().view(12, 20))
@@ -117,7 +117,7 @@ def test_the_same_memory_in_another_shape_is_a_matrix_of_its_own(tmp_path):
 
 
 @pytest.mark.parametrize("quantised", [False, True])
-def test_a_matrix_that_is_another_turned_around_is_a_matrix_of_its_own(quantised, tmp_path):
+def test_a_transposed_view_is_saved_as_a_separate_matrix(quantised, tmp_path):
     model = make(DecoderOnly)
     own = model.stack.layers[0].self_attention
     own.out_proj.weight = nn.Parameter(own.v_proj.weight.detach().T)
@@ -128,7 +128,7 @@ def test_a_matrix_that_is_another_turned_around_is_a_matrix_of_its_own(quantised
 
 
 class Buffered(ScaledDotProduct):
-    """An attention that keeps numbers that are not trained."""
+    """An attention with a buffer, which is not trained."""
 
     def __init__(self):
         super().__init__()
@@ -139,7 +139,7 @@ class Buffered(ScaledDotProduct):
 
 
 @pytest.mark.parametrize("quantised", [False, True])
-def test_what_is_not_trained_comes_back_as_it_was(quantised, tmp_path, monkeypatch):
+def test_buffers_are_loaded_as_they_were_saved(quantised, tmp_path, monkeypatch):
     monkeypatch.setitem(VARIANTS, "buffered", Buffered)
     model = make(DecoderOnly, attention="buffered")
     model.save(tmp_path / "model", quantised=quantised)
@@ -151,14 +151,14 @@ def test_what_is_not_trained_comes_back_as_it_was(quantised, tmp_path, monkeypat
         assert buffers[name].dtype == tensor.dtype and torch.equal(buffers[name], tensor)
 
 
-def test_what_is_not_saved_has_the_precision_of_the_rest(tmp_path, monkeypatch):
+def test_buffers_that_are_not_saved_get_the_precision_of_the_model(tmp_path, monkeypatch):
     monkeypatch.setitem(VARIANTS, "buffered", Buffered)
     make(DecoderOnly, attention="buffered").double().save(tmp_path / "model")
     own = DecoderOnly.load(tmp_path / "model").stack.layers[0].self_attention
     assert own.attention.not_saved.dtype == own.q_proj.weight.dtype == torch.float64
 
 
-def test_parts_of_several_precisions_come_back_so(tmp_path):
+def test_parts_keep_their_precisions(tmp_path):
     model = make(DecoderOnly)
     model.stack.layers[1].to(torch.float16)
     model.save(tmp_path / "model")
@@ -173,7 +173,7 @@ def test_the_bytes_do_not_depend_on_the_order_of_what_is_said():
     assert pack(tensors, {"a": 1, "b": 2}) == pack(tensors, {"b": 2, "a": 1})
 
 
-def test_numbers_on_another_device_are_saved_as_from_the_cpu():
+def test_tensors_on_another_device_are_saved_as_from_the_cpu():
     numbers = torch.randn(3, 4)
     expected = [pack({"w": numbers}, {}), pack(quantise({"w": numbers}), {})]
     with OtherDevice():
@@ -198,7 +198,7 @@ def test_any_reader_of_safetensors_reads_it(tmp_path):
     with safetensors.safe_open(tmp_path / "model", framework="np") as file:
         stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no dict
     weights = model.state_dict()
-    # The last matrix is tied to the embeddings, so it is stored once.
+    # The last matrix is tied to the embeddings, so it is stored only once.
     assert weights.keys() - stored.keys() == {"output.weight"}
     assert all((stored[name] == weights[name].numpy()).all() for name in stored)
     _, about = unpack((tmp_path / "model").read_bytes())
@@ -221,7 +221,7 @@ def test_the_same_model_gives_the_same_file(tmp_path, quantised):
 # written whole or not at all
 
 
-# what could not be loaded is not saved
+# models that could not be loaded are not saved
 
 
 class Wider(DecoderOnly):
@@ -271,13 +271,13 @@ def first_layer(name, value):
     ],
 )
 @both_kinds
-def test_what_could_not_be_loaded_is_not_saved(make_model, got, quantised, tmp_path):
+def test_a_model_that_could_not_be_loaded_is_not_saved(make_model, got, quantised, tmp_path):
     with pytest.raises(ValueError, match=f"^model: expected .* got .*{got}"):
         make_model().save(tmp_path / "model", quantised=quantised)
     assert not list(tmp_path.iterdir())
 
 
-def test_of_numbers_that_the_format_lacks_a_sentence_says_so(tmp_path):
+def test_a_dtype_that_the_format_lacks_is_refused_with_a_readable_error(tmp_path):
     model = make(DecoderOnly)
     model.stack.layers[0].norm_1.weight = nn.Parameter(torch.ones(12, dtype=torch.complex32))
     with pytest.raises(ValueError, match="^model: expected tensors that safetensors can hold"):
@@ -293,10 +293,10 @@ def test_saving_draws_no_random_numbers(tmp_path):
     assert torch.equal(torch.rand(3), expected)
 
 
-# what is no checkpoint
+# files that are no checkpoint
 
 
-def test_files_that_cannot_be_read(tmp_path):
+def test_unreadable_files_are_refused(tmp_path):
     assert what_is_wrong(tmp_path / "none") == ": No such file or directory"
     assert what_is_wrong(tmp_path) == ": Is a directory"
 
@@ -305,7 +305,7 @@ DAMAGED = ", which is damaged or another kind of file"
 
 
 @pytest.mark.parametrize("content", [b"", b"# Notes\n", bytes(range(256)), b"PK\x05\x06" * 9])
-def test_files_of_another_kind(content, tmp_path):
+def test_files_of_another_kind_are_refused(content, tmp_path):
     path = tmp_path / "model"
     path.write_bytes(content)
     assert what_is_wrong(path) == DAMAGED
@@ -320,28 +320,28 @@ def whole(request, tmp_path_factory):
 
 
 @given(data=st.data())
-def test_files_cut_short(whole, data):
+def test_truncated_files_are_refused(whole, data):
     content, path = whole
     path.write_bytes(content[: data.draw(st.integers(0, len(content) - 1))])
     assert what_is_wrong(path) == DAMAGED
 
 
 @given(data=st.data())
-def test_one_wrong_bit_anywhere_is_noticed(whole, data):
+def test_one_flipped_bit_anywhere_is_refused(whole, data):
     content, path = whole
     place, bit = data.draw(st.integers(0, len(content) - 1)), data.draw(st.integers(0, 7))
     path.write_bytes(content[:place] + bytes([content[place] ^ (1 << bit)]) + content[place + 1 :])
     assert what_is_wrong(path) == DAMAGED
 
 
-def test_bytes_too_many(whole):
+def test_extra_bytes_are_refused(whole):
     content, path = whole
     path.write_bytes(content + b"\0")
     assert what_is_wrong(path) == DAMAGED
 
 
 @pytest.mark.parametrize("is_zip", [True, False])
-def test_nothing_in_a_file_is_run(is_zip, tmp_path):
+def test_no_code_in_a_file_is_executed(is_zip, tmp_path):
     class Trap:
         def __reduce__(self):
             return (type(tmp_path).touch, (tmp_path / "it ran",))
@@ -362,7 +362,7 @@ def test_nothing_in_a_file_is_run(is_zip, tmp_path):
         ({"format": "attn checkpoint 1"}, ", which holds a None"),
     ],
 )
-def test_other_files_of_safetensors(about, reason, tmp_path):
+def test_other_safetensors_files_are_refused(about, reason, tmp_path):
     path = tmp_path / "model"
     path.write_bytes(pack({"w": torch.ones(2)}, about))
     assert what_is_wrong(path) == reason
@@ -371,7 +371,7 @@ def test_other_files_of_safetensors(about, reason, tmp_path):
 
 
 @all_models
-def test_checkpoints_of_other_models(model_class, tmp_path):
+def test_checkpoints_of_other_models_are_refused(model_class, tmp_path):
     path = tmp_path / "model"
     make(model_class).save(path)
     for other in (Transformer, EncoderOnly, DecoderOnly):
@@ -401,7 +401,7 @@ STATE_DICT = "Error(s) in loading state_dict for DecoderOnly: "
         (lambda about, config, state: state.update({TOKENS: torch.ones(1).int()}), "dtype"),
     ],
 )
-def test_parts_that_do_not_fit(spoil, reason, tmp_path):
+def test_tensors_that_do_not_match_the_configuration_are_refused(spoil, reason, tmp_path):
     path = tmp_path / "model"
     make(DecoderOnly).save(path)
     tensors, about = unpack(path.read_bytes())

@@ -1,4 +1,4 @@
-"""`attn.checks`: no value is read while they are off, and shapes are checked all the same."""
+"""`attn.checks`: when off, no value is read, and shapes are still checked."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -17,7 +17,7 @@ from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerC
 
 
 class NoReading(TorchDispatchMode):
-    """Refuse to bring a number out of a tensor, which a GPU would have to be waited for."""
+    """Refuse to read a number of a tensor, for which a program would have to wait for a GPU."""
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         if function is torch.ops.aten._local_scalar_dense.default:
@@ -27,7 +27,7 @@ class NoReading(TorchDispatchMode):
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary", "alibi"])
 @pytest.mark.parametrize("model_class", [Transformer, EncoderOnly, DecoderOnly])
-def test_without_checks_nothing_is_read_on_a_gpu(model_class, positions, monkeypatch):
+def test_without_checks_no_value_is_read_on_a_gpu(model_class, positions, monkeypatch):
     monkeypatch.setattr(torch.Tensor, "is_cpu", property(lambda tensor: False))
     config = TransformerConfig(9, d_model=8, n_heads=2, n_layers=2, d_ff=16, positions=positions)
     model, ids = model_class(config), torch.randint(9, (2, 5))
@@ -55,7 +55,7 @@ def test_without_checks_nothing_is_read_on_a_gpu(model_class, positions, monkeyp
         run()
 
 
-def test_without_checks_neither_loss_nor_a_decoding_step_reads_on_a_gpu(monkeypatch):
+def test_without_checks_loss_and_decoding_steps_read_no_value_on_a_gpu(monkeypatch):
     monkeypatch.setattr(torch.Tensor, "is_cpu", property(lambda tensor: False))
     logits, target = torch.randn(2, 5), torch.tensor([1, 4])
     calls = [
@@ -90,7 +90,7 @@ def test_each_thread_has_a_switch_of_its_own():
     assert found == [(False, True)] * 2 and switch.on
 
 
-def test_without_checks_only_values_go_unchecked():
+def test_without_checks_shapes_are_still_checked():
     x, nan = torch.ones(2, 3), torch.full((2, 3), torch.nan)
     with attn.checks(False):
         assert scaled_dot_product_attention(x, x, nan)[0].isnan().all()
@@ -103,7 +103,7 @@ def test_without_checks_only_values_go_unchecked():
             scaled_dot_product_attention(x, x[:, :2], x)
 
 
-def test_the_switch_is_a_call_or_a_block():
+def test_checks_work_as_a_call_and_as_a_context():
     nan = torch.full((2, 3), torch.nan)
 
     def is_checked():
@@ -138,7 +138,7 @@ def test_the_switch_is_a_call_or_a_block():
         attn.checks("no")
 
 
-def test_training_checks_no_values_on_the_way():
+def test_checks_are_off_during_training():
     seen = []
 
     class Line(torch.nn.Linear):
@@ -154,6 +154,6 @@ def test_training_checks_no_values_on_the_way():
     assert seen == [False, False] and switch.on
 
 
-def test_a_long_text_is_not_quoted_whole():
+def test_errors_quote_a_long_text_shortened():
     message = str(argument_error("text", "words", "x" * 10**6))
     assert message.startswith("text: expected words, got xxx") and len(message) < 400

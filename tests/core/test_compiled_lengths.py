@@ -1,4 +1,4 @@
-"""torch.compile: right numbers from its own compiler, one graph for every length, few for decoding."""
+"""torch.compile gives right numbers, with one graph for every length and few for decoding."""
 
 import warnings
 
@@ -22,7 +22,7 @@ def make(model_class, positions):
 
 
 class EveryScheme(nn.Module):
-    """What each scheme computes of vectors of several sizes."""
+    """A module that applies every position scheme to vectors of several sizes."""
 
     def __init__(self, sizes):
         super().__init__()
@@ -40,7 +40,7 @@ class EveryScheme(nn.Module):
 
 
 def test_the_compiler_of_pytorch_computes_what_eager_code_does(needed):
-    """For any length, at positions near and far, forward and backward, and without a warning."""
+    """Compared for any length and near and far positions, with gradients and without a warning."""
     needed("compiler")
     torch.compiler.reset()
     sizes = (4, 64)
@@ -61,7 +61,7 @@ def test_the_compiler_of_pytorch_computes_what_eager_code_does(needed):
         torch.testing.assert_close(*gradients, rtol=1e-5, atol=1e-5)
 
 
-def test_a_compiled_training_takes_the_steps_of_the_plain_one(needed):
+def test_compiled_training_takes_the_same_steps_as_uncompiled(needed):
     needed("compiler")
     torch.compiler.reset()
     generator = torch.Generator().manual_seed(0)
@@ -103,7 +103,7 @@ def test_one_graph_serves_every_length(positions):
 )
 @torch.no_grad()
 def test_few_graphs_serve_every_step(model_class, positions):
-    """The prompt, the first new token, and any other."""
+    """There are three: for the prompt, the first new token, and any other."""
     torch.compiler.reset()
     model, graphs, ids = make(model_class, positions), CompileCounter(), torch.randint(20, (2, 14))
     options = {"memory": model.encode(ids)[0]} if model_class is Transformer else {}

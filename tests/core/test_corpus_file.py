@@ -1,4 +1,4 @@
-"""read_pairs against files of every shape."""
+"""read_pairs on files of every shape."""
 
 import io
 import re
@@ -27,12 +27,12 @@ def read(tmp_path_factory):
     return read
 
 
-def test_a_file_as_anki_has_it(read):
+def test_files_of_anki_are_read(read):
     content = "\ufeffGo.\tVe.\tCC-BY 2.0 (France) #2877272\r\n\r\nHi!\t¡Hola!\tCC-BY\r\n"
     assert read(content.encode()) == ([("Go.", "Ve."), ("Hi!", "¡Hola!")], [])
 
 
-def test_a_file_as_tatoeba_has_it(read):
+def test_files_of_tatoeba_are_read(read):
     content = "1276\tLet's try\t2481\tIntentémoslo\n1277\tHello\t\n"
     assert read(content.encode(), columns=(1, 3)) == (
         [("Let's try", "Intentémoslo")],
@@ -72,16 +72,16 @@ def test_bad_lines_are_reported_with_their_numbers(read):
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"\r\n\n", b"\xef\xbb\xbf", b" \t \n"])
-def test_nothing_is_no_problem(read, content):
+def test_an_empty_file_has_no_problems(read, content):
     assert read(content) == ([], [])
 
 
-def test_texts_are_composed_and_have_single_spaces(read):
+def test_texts_are_normalised_to_composed_letters_and_single_spaces(read):
     decomposed = "  el   nin\u0303o\u00a0lee\tthe boy  reads "
     assert read(decomposed.encode()) == ([("el niño lee", "the boy reads")], [])
 
 
-def test_a_byte_order_mark_stands_at_the_beginning_only(read):
+def test_a_byte_order_mark_is_removed_at_the_beginning_only(read):
     pairs, _ = read("\ufeffa\tb\n\ufeffc\td\n".encode())
     assert pairs == [("a", "b"), ("\ufeffc", "d")]
 
@@ -102,7 +102,7 @@ def test_a_line_may_be_long_but_not_too_long(read, end):
             assert pairs == ([("c", "d")] if end else [])
 
 
-def test_a_large_file_is_read_as_it_is_asked_for(tmp_path):
+def test_a_large_file_is_read_lazily(tmp_path):
     path = tmp_path / "pairs.tsv"
     with open(path, "w") as file:
         file.writelines(f"the number {i}\tel número {i}\n" for i in range(100_000))
@@ -110,11 +110,11 @@ def test_a_large_file_is_read_as_it_is_asked_for(tmp_path):
     pairs = iter(reader)
     assert next(pairs) == Pair("the number 0", "el número 0")
     path.write_bytes(path.read_bytes()[:200_000])
-    # These pairs were in the buffer, and no more were read.
+    # The first pairs were in the buffer, and no more were read.
     assert 5000 < sum(1 for _ in pairs) < 20_000
 
 
-def test_problems_are_kept_up_to_a_limit_and_all_counted(tmp_path):
+def test_problems_are_stored_up_to_a_limit_and_all_counted(tmp_path):
     path = tmp_path / "pairs.tsv"
     path.write_text("bad\n" * (MAX_KEPT + 5) + "a\tb\n")
     reader = read_pairs(path)
@@ -125,7 +125,7 @@ def test_problems_are_kept_up_to_a_limit_and_all_counted(tmp_path):
     assert reader.problems[-1] == Problem(MAX_KEPT, "1 column between tabs")
 
 
-def test_each_iteration_reads_anew(tmp_path):
+def test_each_iteration_reads_the_file_again(tmp_path):
     path = tmp_path / "pairs.tsv"
     path.write_text("bad\na\tb\n")
     reader = read_pairs(str(path))
@@ -167,13 +167,13 @@ def test_another_encoding_is_refused_by_name(read, encoding, end):
         read(text.encode(encoding))
 
 
-def test_another_encoding_without_a_mark_and_without_ascii_gives_no_pair(read):
+def test_another_encoding_without_byte_order_mark_and_ascii_gives_no_pair(read):
     pairs, problems = read("狗狗狗狗狗狗狗\t狗狗狗狗狗狗狗\n".encode("utf-16-le"))
     # The second problem is the other byte of the line end.
     assert pairs == [] and len(problems) == 2
 
 
-def test_no_character_nul_and_no_latin_1_is_learnt(read):
+def test_lines_with_nul_or_latin_1_are_left_out(read):
     content = b"the d\0g\tel perro\nthe cat\tel gato\nthe boy\tel ni\xf1o\n"
     assert read(content) == (
         [("the cat", "el gato")],
@@ -185,14 +185,14 @@ def test_no_character_nul_and_no_latin_1_is_learnt(read):
 
 
 def whole_lines(content):
-    """The lines of a text, by the definition of Python's own universal line ends."""
+    """Split a text into lines at Python's universal line ends."""
     return [line.removesuffix("\n") for line in io.StringIO(content, newline=None)]
 
 
 @given(
     st.lists(st.sampled_from(["\r", "\n", "\r\n", "a", "é", "bcd"]), max_size=30), st.integers(1, 5)
 )
-def test_lines_end_alike_wherever_a_piece_of_the_file_ends(parts, size):
+def test_line_ends_do_not_depend_on_the_blocks_that_are_read(parts, size):
     content = "".join(parts)
     read = io.BytesIO(content.encode()).read
     found = lines_of(lambda n_bytes: read(min(size, n_bytes)), "it")
@@ -200,7 +200,7 @@ def test_lines_end_alike_wherever_a_piece_of_the_file_ends(parts, size):
 
 
 @given(st.binary(max_size=60))
-def test_no_bytes_break_it(read, content):
+def test_random_bytes_raise_no_error(read, content):
     try:
         pairs, problems = read(content)
     except ValueError as error:
@@ -211,7 +211,7 @@ def test_no_bytes_break_it(read, content):
         assert source and target and "\0" not in source + target
 
 
-def test_a_file_that_cannot_be_read(tmp_path):
+def test_an_unreadable_file_is_refused(tmp_path):
     missing = read_pairs(tmp_path / "no.tsv")
     message = "no.tsv: expected a text file that can be read, got No such file or directory$"
     with pytest.raises(ValueError, match=message):
@@ -233,6 +233,6 @@ def test_a_file_that_cannot_be_read(tmp_path):
         ((0, 1.5), r"an integer, got 1\.5"),
     ],
 )
-def test_columns_refused(columns, message):
+def test_invalid_columns_are_refused(columns, message):
     with pytest.raises(ValueError, match=f"^columns: expected {message}$"):
         read_pairs("pairs.tsv", columns=columns)

@@ -1,4 +1,4 @@
-"""Parts of a corpus that share nothing, against the definition of a near-duplicate."""
+"""Splits of a corpus that share nothing, compared with the definition of a near-duplicate."""
 
 import itertools
 import random
@@ -15,7 +15,7 @@ def words_of(sentence):
 
 
 def are_near(one, other):
-    """The definition: the same words but for one, which may be missing on one side."""
+    """Return whether two texts differ in at most one word, which may be missing in one."""
     if len(one) == len(other):
         return sum(a != b for a, b in zip(one, other, strict=True)) <= 1
     shorter, longer = sorted((one, other), key=len)
@@ -25,7 +25,7 @@ def are_near(one, other):
 
 
 def clusters_of(sentences):
-    """Join the clusters of near-duplicates until nothing changes."""
+    """Merge clusters of near-duplicates until nothing changes."""
     found = [{sentence} for sentence in sentences]
     while True:
         for one, other in itertools.combinations(found, 2):
@@ -68,7 +68,7 @@ def pairs_of(sources):
     return [Pair(source, f"{source}{n}") for source in sources for n in range(2)]
 
 
-def test_what_is_held_out_shares_no_source_and_depends_on_no_order():
+def test_held_out_pairs_share_no_source_and_do_not_depend_on_the_order():
     pairs = pairs_of(f"sentence {n}" for n in range(100))
     rest, held = hold_out(pairs, 20)
     sources = [{pair.source for pair in side} for side in (rest, held)]
@@ -76,14 +76,14 @@ def test_what_is_held_out_shares_no_source_and_depends_on_no_order():
     assert sorted(rest + held, key=pairs.index) == pairs
     again = hold_out(pairs[::-1], 20)
     assert [side[::-1] for side in again] == [rest, held]
-    # By chance, and not the first of them: a file may be sorted.
+    # The held-out sources are drawn at random and not the first, since a file may be sorted.
     assert 20 < sum(int(source.split()[1]) for source in sources[1]) / 20 < 80
-    # One sentence more changes little.
+    # Adding one sentence changes few of the held-out sources.
     more = {pair.source for pair in hold_out([*pairs, Pair("another", "otra")], 20)[1]}
     assert len(more & sources[1]) >= 19
 
 
-def test_a_group_stays_together_and_one_that_is_too_large_with_the_rest():
+def test_a_group_is_held_out_whole_and_one_too_large_not_at_all():
     pairs = pairs_of([f"a {n}" for n in range(30)] + [f"b {n}" for n in range(30)] + ["c", "d"])
     for n_sources in (2, 10):
         rest, held = hold_out(pairs, n_sources, lambda pair: pair.source[0])
@@ -91,7 +91,7 @@ def test_a_group_stays_together_and_one_that_is_too_large_with_the_rest():
 
 
 @pytest.mark.parametrize("n", [-1, 1.5])
-def test_a_number_of_sources_that_is_none_is_refused(n):
+def test_an_invalid_number_of_sources_is_refused(n):
     with pytest.raises(ValueError, match="^n_sources: expected"):
         hold_out(pairs_of("abc"), n)
 
@@ -138,7 +138,7 @@ def test_no_sentence_of_the_clusters_has_a_near_twin_and_many_of_plain_do(real):
 
 
 @pytest.mark.slow
-def test_what_is_left_out_of_the_real_corpus_is_counted(real):
+def test_the_counts_of_pairs_left_out_of_the_real_corpus(real):
     pairs = read()
     kept, left_out = cleaned(pairs)
     assert len(pairs) == 118_964 == len(kept) + left_out.total()
@@ -147,11 +147,11 @@ def test_what_is_left_out_of_the_real_corpus_is_counted(real):
 
 
 @pytest.mark.slow
-def test_fewer_pairs_of_training_are_a_part_of_more(real):
+def test_a_smaller_training_set_is_part_of_a_larger_one(real):
     few, more = tatoeba(1000)["train"], real["train"]
     assert set(few) <= set(more)
     lengths = [sum(len(p.source.split()) for p in some) / len(some) for some in (few, more)]
-    # The pairs held out are not the first of the file, which are the shortest.
+    # The held-out pairs are not the first of the file, which are the shortest.
     assert abs(lengths[0] - lengths[1]) < 0.5
 
 

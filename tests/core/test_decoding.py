@@ -1,4 +1,4 @@
-"""attn.decoding against plain Python: every sequence counted, one sentence and token at a time.
+"""attn.decoding against plain Python, which decodes one sentence and token at a time.
 
 The model is an automaton: a token moves it from state to state, and each state has its row of
 logits. So the logits depend on the whole prefix, and, being looked up, are exact to the bit.
@@ -35,7 +35,7 @@ class Automaton:
         self.rows = []
 
     def state(self, ids, state=0):
-        """Return the state of each row after its `ids`, from the start or from a state."""
+        """Return the state of each row after its `ids`, from the start state or a given state."""
         state = torch.zeros(len(ids), dtype=torch.int64) + state
         for token in ids.T:
             state = self.moves[state, token]
@@ -48,14 +48,14 @@ class Automaton:
         return self.logits[self.state(ids)]
 
     def log_probs(self, ids):
-        """Return the log-probabilities after one prefix, a list, as a list."""
+        """Return the log-probabilities that follow one prefix, as a list."""
         row = self.logits[self.state(torch.tensor([ids]))[0]].tolist()
         total = math.log(sum(math.exp(logit) for logit in row))
         return [logit - total for logit in row]
 
 
 class Cache:
-    """The state of each row, with what it has read and the sentence it belongs to."""
+    """The state of each row, the tokens it has read, and the sentence it belongs to."""
 
     def __init__(self, prompt):
         self.read, self.state = prompt[:, :0], torch.zeros(len(prompt), dtype=torch.int64)
@@ -70,7 +70,7 @@ class Cache:
 
 
 def cached(automaton):
-    """Let the automaton go on from its cache, which must hold what `ids` says it read."""
+    """Continue the automaton from its cache, which must hold the earlier tokens of `ids`."""
 
     def step(ids, cache):
         width = len(ids) // cache.n_sentences
@@ -93,7 +93,7 @@ def generator(seed=0):
 
 
 def bigram(*rows):
-    """Return the step that reads the probabilities of a row per last token."""
+    """Return a step that looks up the probabilities of the next token by the last one."""
     logits = torch.tensor(rows, dtype=torch.float64).log()
     return lambda ids, cache: logits[ids[:, -1]]
 
@@ -107,7 +107,7 @@ def ends_of(end_id):
 
 
 def slow_beam_search(automaton, prompt, width, end_id, max_new_tokens, alpha):
-    """Search for one sentence; return its hypotheses as (score, new tokens), and the steps."""
+    """Search for one sentence; return hypotheses (score, new tokens) and the steps."""
     running, ended, steps = [(0.0, [])], [], 0
     while running and steps < max_new_tokens:
         candidates = [
@@ -135,7 +135,7 @@ def slow_greedy(automaton, prompt, end_id, max_new_tokens):
 
 @st.composite
 def problems(draw):
-    """Draw an automaton, some prompts, and the tokens that mean end and padding."""
+    """Draw an automaton, some prompts, and the end and padding tokens."""
     vocab_size = draw(st.integers(2, 6))
     automaton = Automaton(
         vocab_size,
@@ -161,7 +161,7 @@ ALPHAS = st.sampled_from([-1.0, 0.0, 0.6, 2.0])
 
 
 @given(problem=problems())
-def test_greedy_is_the_best_token_again_and_again(problem):
+def test_greedy_takes_the_most_probable_token_at_each_step(problem):
     automaton, prompt, options = problem
     ids = greedy(automaton, prompt, **options)
     limits = options["end_id"], options["max_new_tokens"]
@@ -184,12 +184,12 @@ def test_of_equal_logits_the_first_token_wins():
     assert greedy(step, prompt, **options).tolist() == expected
     assert sample(step, prompt, top_k=1, **options).tolist() == expected
     ids, _ = beam_search(step, prompt, width=3, **options)
-    # Of equal sums too: the earlier hypothesis and its earlier tokens.
+    # The same holds for equal sums: the earlier hypothesis and its earlier tokens win.
     assert ids[0].tolist() == [[0, 1, 1, 1], [0, 1, 1, 2], [0, 1, 1, 4]]
 
 
 def test_ties_are_ordered_among_many_tokens_too():
-    """Beyond sixteen, PyTorch's sort reorders equals unless told not to."""
+    """Beyond sixteen elements, PyTorch's sort reorders equal ones unless it is stable."""
 
     def step(ids, cache):
         return torch.zeros(len(ids), 40)
@@ -204,7 +204,7 @@ def test_ties_are_ordered_among_many_tokens_too():
 
 
 @given(problem=problems(), width=WIDTHS, alpha=ALPHAS)
-def test_beam_search_is_the_one_written_one_sentence_at_a_time(problem, width, alpha):
+def test_beam_search_equals_the_plain_search_for_one_sentence(problem, width, alpha):
     automaton, prompt, options = problem
     ids, scores = beam_search(automaton, prompt, width=width, length_penalty=alpha, **options)
     n_calls, n_new = len(automaton.rows), ids.shape[-1] - prompt.shape[1]
@@ -293,8 +293,8 @@ def test_a_cache_gets_the_rows_it_needs_and_changes_nothing(problem, width):
 
 @pytest.mark.parametrize("rubbish", [math.nan, INF, -INF, 1e9])
 @pytest.mark.parametrize("seed", range(5))
-def test_what_a_step_says_of_rows_that_do_not_run_is_ignored(rubbish, seed):
-    """Padding is forbidden here, so whoever holds padding or an end does not run."""
+def test_logits_of_finished_rows_are_ignored(rubbish, seed):
+    """Padding is forbidden here, so a row that holds padding or an end token has finished."""
     automaton, prompt = Automaton(6, seed, forbidden=0.4), prompts(4, 2, 6)
     automaton.logits[:, 0] = -INF
     automaton.logits[:, 5] = 0.0
@@ -385,13 +385,13 @@ def test_probabilities_are_the_softmax_by_default():
     ],
 )
 def test_the_nucleus_is_the_smallest_that_reaches_top_p(option, kept):
-    """Four equal tokens of 0.25 each; of two left by top-k, each has 0.5."""
+    """Four equal tokens have 0.25 each; if top-k leaves two, each has 0.5."""
     probabilities = next_token_probabilities(torch.zeros(4), **option)
     assert probabilities.tolist() == [1 / kept] * kept + [0.0] * (4 - kept)
 
 
 class AsOnGPUs(TorchDispatchMode):
-    """Divide by a number as GPUs do: multiply by its inverse."""
+    """Divide by a number as GPUs do: multiply by its reciprocal."""
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         if function is torch.ops.aten.div.Tensor and isinstance(args[1], float):
@@ -412,7 +412,7 @@ def test_extreme_temperatures_reach_their_limits(scale, device):
 
 
 def test_hot_and_cold_keep_the_same_best_tokens():
-    """Dividing by a high temperature first would round the logits to ties."""
+    """Dividing by a high temperature first would round different logits to equal ones."""
     logits = torch.tensor([0.0, 1.0, 2.0])
     assert next_token_probabilities(logits, temperature=1e308, top_k=1).tolist() == [0, 0, 1]
 
@@ -434,8 +434,8 @@ def test_probabilities_leave_their_logits_alone():
     ],
     ids=str,
 )
-def test_tokens_come_as_often_as_their_probabilities_say(option):
-    """Pearson's chi-square over two tokens; a right sampler exceeds the bound once in 10,000."""
+def test_tokens_are_sampled_with_their_probabilities(option):
+    """Pearson's chi-square over two tokens exceeds the bound by chance once in 10,000 runs."""
     automaton, n = Automaton(5, seed=3), 40_000
     prompt = torch.tensor([[2]]).expand(n, -1)
     ids = sample(automaton, prompt, end_id=0, max_new_tokens=2, generator=generator(7), **option)
@@ -443,7 +443,7 @@ def test_tokens_come_as_often_as_their_probabilities_say(option):
     expected = {}
     first = slow_probabilities(automaton.log_probs([2]), **option)
     for token, p in enumerate(first):
-        # What ended is followed by padding, also 0.
+        # An end token is followed by padding, which is also 0.
         second = slow_probabilities(automaton.log_probs([2, token]), **option)
         for following, q in enumerate(second if token else [1.0]):
             if p * q > 0:
@@ -468,11 +468,11 @@ def test_a_generator_makes_samples_repeatable_and_is_the_only_one_used():
     assert torch.equal(sample(automaton, prompt, **options), one)
 
 
-# what goes in and what comes out
+# arguments and results
 
 
 def decoders(**options):
-    """Return the three decoders with one signature, giving ids (rows, length)."""
+    """Return the three decoders with one signature; each returns ids (rows, length)."""
 
     def beams(step, prompt, **kwargs):
         return beam_search(step, prompt, width=2, **options, **kwargs)[0].flatten(0, 1)
@@ -517,14 +517,14 @@ def test_the_prompt_is_not_changed_and_nothing_asks_for_gradients(decode):
     automaton.logits.requires_grad_()
     ids = decode(automaton, prompt, end_id=1, max_new_tokens=4)
     assert torch.equal(prompt, prompts()) and torch.is_grad_enabled()
-    # A tensor of inference mode could not be an index in what is trained next.
+    # A tensor of inference mode could not be an index in later training.
     assert not ids.is_inference()
     _, scores = beam_search(automaton, prompt, width=2, end_id=1, max_new_tokens=4)
     assert not scores.requires_grad and not scores.is_inference()
 
 
 @each_decoder
-def test_nothing_leaves_the_device_of_the_prompt(decode):
+def test_all_tensors_stay_on_the_device_of_the_prompt(decode):
     automaton, prompt, options = Automaton(), prompts(), {"end_id": 1, "max_new_tokens": 4}
     torch.manual_seed(0)
     expected = decode(lambda ids, cache: automaton.logits[ids[:, -1]], prompt, **options)
@@ -620,7 +620,7 @@ PROMPT = r"prompt: expected an int64 tensor of shape \(batch_size, prompt_len\),
         ({"pad_id": None}, "pad_id: expected an integer, got None"),
     ],
 )
-def test_arguments_that_do_not_fit(decode, change, message):
+def test_invalid_arguments_are_refused(decode, change, message):
     arguments = {"prompt": prompts(), "end_id": 1, "max_new_tokens": 3} | change
     with pytest.raises(ValueError, match=f"^{message}$"):
         decode(Automaton(), **arguments)
@@ -646,7 +646,7 @@ LARGEST = "step: expected logits whose largest is finite in every row, got "
         (torch.tensor([[0.0, 0.0], [-INF, -INF]]), f"{LARGEST}-inf"),
     ],
 )
-def test_steps_that_return_something_else(returned, message):
+def test_steps_that_return_no_valid_logits_are_refused(returned, message):
     def step(ids, cache):
         return returned
 
@@ -725,7 +725,7 @@ def test_sampling_refuses(change, message):
     for max_new_tokens in (0, 3):
         with pytest.raises(ValueError, match=f"^{message}$"):
             sample(step, prompts(), end_id=1, max_new_tokens=max_new_tokens, **change)
-    # A step would have used up a cache.
+    # A step would have consumed a cache.
     step.assert_not_called()
 
 
@@ -742,7 +742,7 @@ def test_sampling_refuses(change, message):
     ],
 )
 def test_probabilities_refuse_other_logits(logits, message):
-    # Without checks too: a row has one largest number, and on the CPU it is there to be read.
+    # Also without checks: a row has one largest number, which on the CPU costs nothing to read.
     for checked in (True, torch.get_default_device().type != "cpu"):
         with checks(checked), pytest.raises(ValueError, match=f"^{message}$"):
             next_token_probabilities(logits)

@@ -1,4 +1,4 @@
-"""Mixtures of experts: against transformers' with the same weights, balanced, in a model."""
+"""Mixtures of experts against transformers with the same weights, and inside a model."""
 
 import pytest
 import torch
@@ -14,7 +14,7 @@ D_MODEL, D_EXPERT, N_EXPERTS = 16, 12, 6
 
 
 def make(seed=1, activation="swiglu", bias=False, **options):
-    """Return experts in float64 whose weights are drawn, in evaluation mode."""
+    """Return experts in float64 with random weights, in evaluation mode."""
     torch.manual_seed(seed)
     sizes = {"n_experts": N_EXPERTS, "n_active": 2, "d_expert": D_EXPERT} | options
     experts = Experts(D_MODEL, MixtureOfExperts(**sizes), activation, bias).double().eval()
@@ -31,7 +31,7 @@ def x():
 
 
 def joined(experts):
-    """Return the matrices of all experts as transformers stacks them."""
+    """Return the matrices of all experts, stacked as in transformers."""
     parts = experts.experts
     return {
         "experts.gate_up_proj": torch.stack(
@@ -42,7 +42,7 @@ def joined(experts):
     }
 
 
-def test_they_are_mixtrals(x):
+def test_the_outputs_equal_those_of_mixtral(x):
     experts = make()
     config = MixtralConfig(
         hidden_size=D_MODEL,
@@ -55,11 +55,11 @@ def test_they_are_mixtrals(x):
     config._experts_implementation = "eager"
     theirs = modeling_mixtral.MixtralSparseMoeBlock(config).double().eval()
     theirs.load_state_dict(joined(experts))
-    # They compute the softmax in float32.
+    # transformers computes this softmax in float32.
     torch.testing.assert_close(experts(x), theirs(x), atol=1e-5, rtol=1e-5)
 
 
-def test_with_a_bias_and_shared_experts_they_are_deepseek_v3s(x):
+def test_with_a_bias_and_shared_experts_the_outputs_equal_those_of_deepseek_v3(x):
     experts = make(n_active=3, n_shared=2, balance="bias")
     experts.favour += torch.tensor([0.5, -0.5, 0.2, 0.0, -0.3, 0.4])
     config = DeepseekV3Config(
@@ -82,13 +82,13 @@ def test_with_a_bias_and_shared_experts_they_are_deepseek_v3s(x):
     }
     theirs.load_state_dict(state | {"gate.e_score_correction_bias": experts.favour})
     torch.testing.assert_close(experts(x), theirs(x), atol=1e-5, rtol=1e-5)
-    # The bias decides who is chosen, and has no part in the weights.
+    # The bias affects which experts are chosen, and not their weights.
     before = experts(x)
     experts.favour += 0.25
     torch.testing.assert_close(experts(x), before)
 
 
-def test_the_loss_is_that_of_switch_transformers(x):
+def test_the_balancing_loss_is_that_of_switch_transformers(x):
     experts = make(balance="loss")
     logits = experts.router(x).flatten(0, 1)
     expected = modeling_mixtral.load_balancing_loss_func((logits,), N_EXPERTS, top_k=2) / 2
@@ -102,8 +102,8 @@ def test_the_loss_is_that_of_switch_transformers(x):
 
 
 @pytest.mark.parametrize("balance", ["loss", "bias"])
-def test_a_router_that_collapsed_is_mended(balance, x):
-    """A few experts take nearly all tokens, until they are balanced; and then all take their share."""
+def test_balancing_repairs_a_collapsed_router(balance, x):
+    """A few experts take nearly all tokens; after balancing, every expert takes its share."""
 
     def shares():
         chosen = experts.route(rows)[0].flatten()
@@ -145,7 +145,7 @@ def test_one_expert_is_weighted_by_its_score_and_the_router_learns(x):
 
 
 @pytest.mark.parametrize("activation, bias", [("swiglu", False), ("gelu", True)])
-def test_they_tell_their_cost(activation, bias):
+def test_the_reported_costs_of_experts(activation, bias):
     mixture = MixtureOfExperts(N_EXPERTS, 2, D_EXPERT, n_shared=1)
     config = TransformerConfig(
         9, d_model=D_MODEL, n_heads=2, activation=activation, bias=bias, experts=mixture
@@ -184,6 +184,6 @@ def test_models_that_use_no_experts_refuse_them(model_class):
         ),
     ],
 )
-def test_bad_arguments(make, message):
+def test_invalid_arguments_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()

@@ -1,4 +1,4 @@
-"""`attn._fetch` against a server of our own: what is kept, what is refused, what is said."""
+"""`attn._fetch` against a local server: which files are stored or refused, and the messages."""
 
 import hashlib
 import os
@@ -29,7 +29,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def remote(tmp_path, monkeypatch):
-    """A file on a server of this machine; the cache is empty and no folder of data is named."""
+    """A file on a local server; the cache is empty and `ATTN_DATA` is not set."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.delenv("ATTN_DATA", raising=False)
@@ -45,7 +45,7 @@ def files(folder):
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-def test_it_is_downloaded_once_with_progress(remote, tmp_path, capsys):
+def test_a_file_is_downloaded_once_with_progress(remote, tmp_path, capsys):
     path = fetched(remote)
     assert path == tmp_path / "cache" / "attn" / "some" / "data.bin"
     assert path.read_bytes() == DATA and files(tmp_path) == [path]
@@ -56,7 +56,7 @@ def test_it_is_downloaded_once_with_progress(remote, tmp_path, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_the_folder_that_is_named_comes_first(remote, tmp_path, monkeypatch):
+def test_the_folder_ATTN_DATA_takes_precedence_over_a_download(remote, tmp_path, monkeypatch):
     mine = tmp_path / "mine" / "some" / "data.bin"
     mine.parent.mkdir(parents=True)
     mine.write_bytes(DATA)
@@ -78,7 +78,7 @@ def test_the_folder_that_is_named_comes_first(remote, tmp_path, monkeypatch):
         (":1/", "expected a network, or a folder named by ATTN_DATA"),
     ],
 )
-def test_what_cannot_be_had_is_a_sentence_and_leaves_nothing(remote, tmp_path, path, said):
+def test_a_failed_download_raises_a_readable_error_and_leaves_no_file(remote, tmp_path, path, said):
     address = (
         remote.address.removesuffix("/data") + path if path[0] == "/" else "http://127.0.0.1:1"
     )
@@ -87,13 +87,13 @@ def test_what_cannot_be_had_is_a_sentence_and_leaves_nothing(remote, tmp_path, p
     assert files(tmp_path) == []
 
 
-def test_more_than_was_announced_is_not_read(remote, tmp_path):
+def test_a_file_larger_than_expected_is_refused(remote, tmp_path):
     with pytest.raises(ValueError, match="expected the sha256"):
         fetched(replace(remote, n_bytes=100_000))
     assert files(tmp_path) == []
 
 
-def test_without_leave_nothing_is_downloaded(remote, tmp_path):
+def test_nothing_is_downloaded_unless_download_is_allowed(remote, tmp_path):
     with pytest.raises(ValueError, match=r"^some/data\.bin: expected a folder named by ATTN_DATA"):
         fetched(remote, download=False)
     assert not (tmp_path / "cache").exists()
@@ -113,7 +113,7 @@ def test_a_damaged_file_in_the_cache_is_fetched_again(remote, capsys):
     assert "; fetching it again\n" in capsys.readouterr().err
 
 
-def test_a_cache_that_cannot_be_written_is_a_sentence(remote, tmp_path, monkeypatch):
+def test_an_unwritable_cache_raises_a_readable_error(remote, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     path = tmp_path / "file" / "attn" / "some" / "data.bin"
     message = f"path: expected a place that can be written, got {path}: Not a directory"
@@ -122,7 +122,7 @@ def test_a_cache_that_cannot_be_written_is_a_sentence(remote, tmp_path, monkeypa
         fetched(remote)
 
 
-def test_a_full_disk_is_a_sentence_and_leaves_nothing(remote, tmp_path, monkeypatch):
+def test_a_full_disk_raises_a_readable_error_and_leaves_no_file(remote, tmp_path, monkeypatch):
     def full(descriptor):
         raise OSError(28, "No space left on device")
 

@@ -1,4 +1,4 @@
-"""attn.io: a file is the old one or the new one, whatever fails; a place has one process at a time."""
+"""attn.io: a file is always the old or the new one, and a lock admits one process at a time."""
 
 import errno
 import os
@@ -46,8 +46,8 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(event, is_new, tmp_pat
     assert is_new or path.read_text() == "old"
 
 
-def test_a_file_is_on_the_disk_before_it_takes_the_place_of_the_last(tmp_path, monkeypatch):
-    """Otherwise a power cut could leave an empty file under the right name."""
+def test_a_file_is_synced_to_disk_before_it_replaces_the_old_one(tmp_path, monkeypatch):
+    """Otherwise a power cut could leave an empty file under the final name."""
     path, events, replace = tmp_path / "a", [], os.replace
 
     def fsync(descriptor):
@@ -62,8 +62,8 @@ def test_a_file_is_on_the_disk_before_it_takes_the_place_of_the_last(tmp_path, m
     assert events == ["new", str(path)]
 
 
-def test_a_writer_that_hides_the_error_of_the_system_does_not_hide_the_reason(tmp_path):
-    """PyTorch's raises a RuntimeError of its own when it closes its archive on a full disk."""
+def test_the_error_of_the_system_is_reported_even_if_the_writer_hides_it(tmp_path):
+    """PyTorch raises a RuntimeError of its own when it closes its archive on a full disk."""
     path, limits = tmp_path / "a", resource.getrlimit(resource.RLIMIT_FSIZE)
     path.write_text("old")
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
@@ -75,7 +75,7 @@ def test_a_writer_that_hides_the_error_of_the_system_does_not_hide_the_reason(tm
     assert os.listdir(tmp_path) == ["a"] and path.read_text() == "old"
 
 
-def test_a_disk_that_takes_a_part_gets_the_rest(tmp_path, monkeypatch):
+def test_partial_writes_are_continued(tmp_path, monkeypatch):
     write = files._Scratch.write
     monkeypatch.setattr(files._Scratch, "write", lambda self, data: write(self, bytes(data[:7])))
     content = bytes(range(256)) * 100
@@ -84,14 +84,14 @@ def test_a_disk_that_takes_a_part_gets_the_rest(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("mine"), ValueError("mine")])
-def test_what_the_writer_raises_comes_out_and_leaves_nothing(error, tmp_path):
+def test_an_error_of_the_writer_is_raised_and_leaves_no_file(error, tmp_path):
     with pytest.raises(type(error)) as caught, whole_file(tmp_path / "a") as file:
         file.write(b"half")
         raise error
     assert caught.value is error and not os.listdir(tmp_path)
 
 
-def test_the_mode_stays_and_what_a_link_leads_to_is_replaced(tmp_path):
+def test_the_mode_is_kept_and_the_target_of_a_link_is_replaced(tmp_path):
     (tmp_path / "a").write_text("old")
     (tmp_path / "a").chmod(0o600)
     (tmp_path / "b").symlink_to("a")
@@ -119,7 +119,7 @@ def test_the_mode_stays_and_what_a_link_leads_to_is_replaced(tmp_path):
         ("fifo", "no regular file"),
     ],
 )
-def test_where_no_file_can_be_a_sentence_says_so(name, reason, tmp_path):
+def test_an_invalid_path_raises_a_readable_error(name, reason, tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("")
     (tmp_path / "loop").symlink_to("loop")
@@ -133,7 +133,7 @@ def test_where_no_file_can_be_a_sentence_says_so(name, reason, tmp_path):
     assert sorted(os.listdir(tmp_path)) == before
 
 
-def test_a_name_may_be_as_long_as_a_name_may_be(tmp_path):
+def test_a_name_may_have_the_greatest_length_of_the_file_system(tmp_path):
     for name in ("x" * 255, "ñ" * 127):
         for content in ("old", "new"):
             with locked(tmp_path / name):
@@ -143,7 +143,7 @@ def test_a_name_may_be_as_long_as_a_name_may_be(tmp_path):
 
 
 def forked(function):
-    """Run a function in a child; return how it ended."""
+    """Run a function in a child process; return its exit code."""
     if pid := os.fork():
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     function()
@@ -154,7 +154,7 @@ def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_the_next_to_write_removes_what_a_kill_left_and_nothing_that_is_written(tmp_path):
+def test_a_write_removes_files_left_by_a_kill_and_none_in_progress(tmp_path):
     path = tmp_path / "a"
 
     def killed():
@@ -175,7 +175,7 @@ def test_the_next_to_write_removes_what_a_kill_left_and_nothing_that_is_written(
     assert sorted(os.listdir(tmp_path)) == [".a.notes.part", "a"]
 
 
-def test_the_lock_of_a_process_that_was_killed_is_free_although_its_child_lives(tmp_path):
+def test_the_lock_of_a_killed_process_is_free_even_if_its_child_lives(tmp_path):
     reader, writer = os.pipe()
 
     def holder():
@@ -198,7 +198,7 @@ def test_the_lock_of_a_process_that_was_killed_is_free_although_its_child_lives(
     assert not os.listdir(tmp_path)
 
 
-def test_a_child_that_leaves_the_block_leaves_the_lock_to_its_parent(tmp_path):
+def test_a_child_that_leaves_the_block_does_not_release_its_parents_lock(tmp_path):
     turn = locked(tmp_path / "a")
 
     def leave():
@@ -213,7 +213,7 @@ def test_a_child_that_leaves_the_block_leaves_the_lock_to_its_parent(tmp_path):
     assert not os.listdir(tmp_path)
 
 
-def test_a_lock_whose_file_another_has_just_removed_is_taken_anew(tmp_path, monkeypatch):
+def test_a_lock_is_taken_again_if_its_file_was_just_removed(tmp_path, monkeypatch):
     left = iter([tmp_path / ".a.lock"])
 
     def late(descriptor, original=locks.try_lock):
@@ -238,7 +238,7 @@ for _ in range(100):
 
 
 @pytest.mark.slow
-def test_who_waits_is_told_for_whom_and_none_works_beside_another(tmp_path, capfd):
+def test_a_waiting_process_names_the_holder_and_only_one_works_at_a_time(tmp_path, capfd):
     path = tmp_path / "count"
     path.write_text("0")
     with locked(path):
@@ -252,14 +252,14 @@ def test_who_waits_is_told_for_whom_and_none_works_beside_another(tmp_path, capf
     )
 
 
-def test_a_file_system_without_locks_keeps_no_one_from_writing(tmp_path, monkeypatch):
+def test_a_file_system_without_locks_does_not_prevent_writing(tmp_path, monkeypatch):
     monkeypatch.setattr("fcntl.flock", fail_with(OSError(errno.ENOLCK, "No locks available")))
     with locked(tmp_path / "a"):
         write_whole(tmp_path / "a", "new")
     assert os.listdir(tmp_path) == ["a"]
 
 
-def test_a_lock_needs_a_place(tmp_path):
+def test_a_lock_in_a_missing_folder_is_refused(tmp_path):
     path = tmp_path / "no" / "a"
     with refuses(path, "No such file or directory", "run"), locked(path, "run"):
         pass
@@ -267,7 +267,7 @@ def test_a_lock_needs_a_place(tmp_path):
 
 
 def test_many_processes_may_write_one_file(tmp_path):
-    """Each clears away what it takes for left behind, and nothing that another is about to name."""
+    """Each process removes files left by killed ones, and none that another is about to rename."""
     path = tmp_path / "file"
     code = (
         "import sys; from attn.io import write_whole\n"

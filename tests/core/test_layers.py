@@ -59,7 +59,7 @@ def test_a_layer_returns_the_weights_of_its_attentions(norm):
 
 
 def in_numpy(layer):
-    """The parameters of a layer as `attn.reference` wants them."""
+    """Return the parameters of a layer in the form that `attn.reference` takes."""
 
     def array(parameter, transpose=False):
         return (parameter.T if transpose else parameter).detach().numpy()
@@ -125,7 +125,7 @@ def test_feed_forward_transforms_each_position_by_itself(batch):
 
 
 def phi(z):
-    """The share of a normal distribution that lies below z."""
+    """Return the probability that a standard normal number is below z."""
     return (1 + torch.erf(z / 2**0.5)) / 2
 
 
@@ -162,14 +162,14 @@ def test_rms_norm_by_its_formula():
     assert [name for name, _ in norm.named_parameters()] == ["weight"]
 
 
-def test_a_norm_is_by_default_as_pytorch_has_it():
+def test_the_defaults_of_a_norm_are_those_of_pytorch():
     norm = new_norm("layer", D_MODEL)
     assert norm.eps == 1e-5 and norm.bias is not None and norm.weight.shape == (D_MODEL,)
     assert new_norm("rms", D_MODEL).eps == 1e-5
 
 
 @both_layers
-def test_the_parts_of_a_layer_are_those_handed_in(layer_class):
+def test_a_layer_uses_the_parts_it_is_given(layer_class):
     own, other = MultiHeadAttention(D_MODEL, 2), MultiHeadAttention(D_MODEL, 4)
     network, norms = FeedForward(D_MODEL, 4), [new_norm("rms", D_MODEL) for _ in range(3)]
     parts = {"mixer": own, "feed_forward": network, "new_norm": iter(norms).__next__}
@@ -193,7 +193,7 @@ def test_feed_forward_begins_with_xavier_weights_and_no_bias():
         assert 0.99 * (6 / 400) ** 0.5 < linear.weight.abs().max() <= (6 / 400) ** 0.5
 
 
-# what every layer promises
+# properties of every layer
 
 
 def run(layer, x, memory, **options):
@@ -202,7 +202,7 @@ def run(layer, x, memory, **options):
 
 
 def by_hand(layer, x, memory, dropout):
-    """A post-norm layer that drops what sub-layers computed, and nothing else."""
+    """Compute a post-norm layer that applies dropout to the outputs of sub-layers only."""
     layer = copy.deepcopy(layer).eval()
     w_1, b_1, w_2, b_2 = layer.feed_forward.parameters()
     steps = [lambda x: layer.self_attention(x, is_causal=True)[0]]
@@ -216,7 +216,7 @@ def by_hand(layer, x, memory, dropout):
 
 
 @both_layers
-def test_dropout_falls_on_what_sub_layers_computed_and_on_nothing_else(layer_class):
+def test_dropout_is_applied_to_the_outputs_of_sub_layers_only(layer_class):
     layer = randomise(layer_class(*SIZES, dropout=0.3))
     x, memory = random(2, 5, D_MODEL).float(), random(2, 7, D_MODEL, seed=2).float()
     torch.manual_seed(0)
@@ -230,7 +230,7 @@ def test_dropout_falls_on_what_sub_layers_computed_and_on_nothing_else(layer_cla
 
 @both_layers
 def test_the_defaults_are_the_paper_s(layer_class):
-    """Post-norm; as many heads of keys as of queries; the decoder causal, the encoder not."""
+    """Post-norm, as many key heads as query heads, the decoder causal and the encoder not."""
     layer, x, memory = layer_class(*SIZES), random(2, 5, D_MODEL).float(), random(2, 7, D_MODEL)
     memory = memory.float()
     assert torch.equal(
@@ -246,7 +246,7 @@ def test_the_defaults_are_the_paper_s(layer_class):
 
 @pre_and_post
 @pytest.mark.parametrize("chunks", [(1, 1, 1, 1, 1), (2, 1, 2), (5,)])
-def test_with_a_cache_the_parts_equal_the_whole(chunks, norm):
+def test_steps_with_a_cache_equal_one_full_pass(chunks, norm):
     x, memory = random(2, 5, D_MODEL), random(2, 7, D_MODEL, seed=2)
     memory_mask = padding_mask([7, 4], 7)
     encoder = randomise(EncoderLayer(*SIZES, norm=norm).double())
@@ -255,7 +255,7 @@ def test_with_a_cache_the_parts_equal_the_whole(chunks, norm):
     encoded, decoded = [], []
     for i, part in enumerate(x.split(chunks, dim=1)):
         encoded.append(encoder(part, is_causal=True, cache=own)[0])
-        # The source was read at the first step, and is not needed again.
+        # The source was read at the first step, and need not be given again.
         source = memory if i == 0 else None
         decoded.append(decoder(part, source, None, memory_mask, cache=pair_of_caches)[0])
     assert_close(torch.cat(encoded, dim=1), encoder(x, is_causal=True)[0])
@@ -270,7 +270,7 @@ def test_with_a_cache_the_parts_equal_the_whole(chunks, norm):
 @both_layers
 @pytest.mark.parametrize("tgt_len, src_len", [(0, 3), (3, 0), (0, 0)])
 @pytest.mark.parametrize("batch", [(), (0,), (2,)])
-def test_empty_sequences_are_no_special_case(layer_class, tgt_len, src_len, batch):
+def test_empty_sequences_are_allowed(layer_class, tgt_len, src_len, batch):
     layer, memory = layer_class(*SIZES), random(*batch, src_len, D_MODEL).float()
     x = random(*batch, tgt_len, D_MODEL).float()
     output = run(layer, x, memory)
@@ -278,7 +278,7 @@ def test_empty_sequences_are_no_special_case(layer_class, tgt_len, src_len, batc
 
 
 @both_layers
-def test_tokens_may_change_places_if_they_keep_their_positions(layer_class):
+def test_outputs_are_equivariant_if_tokens_keep_their_positions(layer_class):
     rotary = MultiHeadAttention(D_MODEL, N_HEADS, relative=RotaryPositions())
     layer = randomise(layer_class(*SIZES, mixer=rotary).double())
     x, memory = random(2, 5, D_MODEL), random(2, 7, D_MODEL, seed=2)
@@ -295,7 +295,7 @@ def test_one_source_may_serve_a_batch_of_targets():
     assert_close(layer(x, memory)[0], layer(x, memory.expand(3, 7, D_MODEL))[0])
 
 
-def test_a_mask_of_one_head_is_followed():
+def test_a_mask_may_differ_between_heads():
     layer, x = randomise(EncoderLayer(*SIZES)), random(2, 5, D_MODEL).float()
     mask = causal_mask(5).expand(2, N_HEADS, 5, 5).clone()
     mask[:, 1] = False
@@ -336,7 +336,7 @@ FITS = r"a shape that broadcasts to \(2, {}\), got \(2, {}\)"
         ("memory", random(2, 6, D_MODEL), OTHER + r"\(2, 6, 12\)"),
     ],
 )
-def test_a_step_that_is_refused_leaves_the_caches_as_they_were(name, refused, message):
+def test_a_refused_step_leaves_the_caches_unchanged(name, refused, message):
     layer, caches = DecoderLayer(*SIZES).double(), (KVCache(), MemoryCache())
     x, memory = random(2, 3, D_MODEL), random(2, 7, D_MODEL, seed=1)
     layer(x[:, :2], memory, cache=caches)
@@ -348,7 +348,7 @@ def test_a_step_that_is_refused_leaves_the_caches_as_they_were(name, refused, me
 
 @pytest.mark.parametrize("keeps_memory", [True, False])
 @pytest.mark.parametrize("name", ["query", "key"])
-def test_a_step_with_a_number_that_is_none_can_be_taken_again(name, keeps_memory):
+def test_a_step_refused_for_nan_can_be_repeated(name, keeps_memory):
     layer = DecoderLayer(*SIZES).double()
     caches = (KVCache(), MemoryCache() if keeps_memory else None)
     x, memory = random(2, 3, D_MODEL), random(2, 7, D_MODEL, seed=1)
@@ -361,7 +361,7 @@ def test_a_step_with_a_number_that_is_none_can_be_taken_again(name, keeps_memory
 
 
 @pytest.mark.parametrize("layer_class", [EncoderLayer, DecoderLayer])
-def test_a_layer_whose_last_part_fails_leaves_its_caches_as_they_were(layer_class):
+def test_a_failing_last_part_leaves_the_caches_unchanged(layer_class):
     layer, own, cross = layer_class(*SIZES).double(), KVCache(), MemoryCache()
     x, memory = random(2, 3, D_MODEL), random(2, 7, D_MODEL, seed=1)
     if layer_class is EncoderLayer:
@@ -375,14 +375,14 @@ def test_a_layer_whose_last_part_fails_leaves_its_caches_as_they_were(layer_clas
 
 
 @pytest.mark.parametrize("x_batch, memory_batch", [((3,), (2,)), ((4, 3), (2,)), ((3,), (4, 2))])
-def test_rows_that_are_not_those_of_the_memory_are_refused(x_batch, memory_batch):
+def test_a_number_of_rows_that_differs_from_the_memory_is_refused(x_batch, memory_batch):
     layer, caches = DecoderLayer(*SIZES).double(), (KVCache(), MemoryCache())
     x, memory = random(*x_batch, 1, D_MODEL), random(*memory_batch, 7, D_MODEL, seed=1)
     message = f"memory: expected rows that broadcast with {x_batch}, got {memory_batch}"
     with refuses(message):
         layer(x, memory, cache=caches)
     assert caches[0].length == 0
-    # The cache alone can say it, too.
+    # The number of rows may follow from the cache alone.
     layer(random(*memory_batch, 2, D_MODEL), memory, cache=caches)
     with refuses(message):
         layer(x, None, cache=caches)
@@ -404,7 +404,7 @@ def test_rows_that_are_not_those_of_the_memory_are_refused(x_batch, memory_batch
         ({"norm": "Post"}, "norm: expected 'pre' or 'post', got 'Post'"),
     ],
 )
-def test_layers_refuse_sizes_and_choices(layer_class, change, message):
+def test_layers_refuse_invalid_sizes_and_choices(layer_class, change, message):
     with refuses(message):
         layer_class(**{"d_model": D_MODEL, "n_heads": N_HEADS, "d_ff": D_FF} | change)
 
@@ -414,7 +414,7 @@ OTHER_MASK = r"mask: expected a shape that broadcasts to \(2, 5, {}\), got \(2, 
 
 
 def of_shape(shape):
-    """Return the calls whose first vectors, or those of the source, have this shape."""
+    """Return the calls in which the first vectors, or those of the source, have this shape."""
     bad, got = torch.ones(shape), re.escape(str(shape)) + "$"
     return [
         (lambda: EncoderLayer(*SIZES)(bad), rf"x: expected shape \(..., seq_len, 12\), got {got}"),

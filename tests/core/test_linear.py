@@ -1,4 +1,4 @@
-"""attn.attention.multi_head.Linear: one row takes another way through PyTorch, to the same numbers."""
+"""attn.attention.multi_head.Linear: PyTorch multiplies a single row by another path."""
 
 from unittest.mock import patch
 
@@ -13,7 +13,7 @@ from attn.attention.multi_head import LARGE, Linear
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 @pytest.mark.parametrize("sizes", [(300, 222), (300, 223), (5, 4)], ids=str)
-def test_a_row_is_multiplied_as_ever(sizes, dtype, bias, lead):
+def test_a_single_row_gives_the_same_numbers(sizes, dtype, bias, lead):
     torch.manual_seed(0)
     linear, x = Linear(*sizes, bias=bias).to(dtype), torch.randn(*lead, sizes[0], dtype=dtype)
     expected = x.double() @ linear.weight.detach().double().T

@@ -1,4 +1,4 @@
-"""``python -m attn``: what a person types, and what is said when it cannot be done."""
+"""``python -m attn``: commands that a user types, and the messages when a command fails."""
 
 import io
 import os
@@ -26,7 +26,7 @@ COLOURS = {"red": "roja", "black": "negra", "white": "blanca", "yellow": "amaril
 LINES = [f"the {c} {n}\tla {es} {color}" for c, color in COLOURS.items() for n, es in NOUNS.items()]
 
 
-# It writes what a grammar knows, in any case and with or without a full stop.
+# The translator of the grammar reads any case, with or without a full stop.
 GRAMMAR = ["--model", str(models.folder("grammar_translator"))]
 GRAMMAR_FROM_SPANISH = ["translate", *GRAMMAR, "--from", "es"]
 
@@ -38,7 +38,7 @@ def pairs(tmp_path):
     return path
 
 
-def test_it_translates_what_is_typed(capsys):
+def test_texts_in_the_arguments_are_translated(capsys):
     assert main(["translate", *GRAMMAR, "the red house", "The cat chased the mouse."]) == 0
     assert capsys.readouterr().out == "la casa roja\nel gato persiguió al ratón\n"
     for options in (["--beam", "3"], ["--beam", "3", "--length-penalty", "0.6"]):
@@ -46,7 +46,7 @@ def test_it_translates_what_is_typed(capsys):
         assert capsys.readouterr().out == "la casa roja\n"
 
 
-def test_without_pytorch_it_says_what_is_missing():
+def test_without_pytorch_the_error_says_what_is_missing():
     code = (
         "import sys; sys.modules['torch'] = None; from attn.__main__ import main; sys.exit(main())"
     )
@@ -56,7 +56,7 @@ def test_without_pytorch_it_says_what_is_missing():
     assert done.stderr == 'torch is missing: pip install ".[torch]" brings it\n'
 
 
-def test_it_reads_standard_input(capsys, monkeypatch):
+def test_standard_input_is_translated(capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("the sky is blue\n\n  the red house \n"))
     assert main(["translate", *GRAMMAR]) == 0
     assert capsys.readouterr().out == "el cielo es azul\nla casa roja\n"
@@ -64,7 +64,7 @@ def test_it_reads_standard_input(capsys, monkeypatch):
     assert main(["translate", *GRAMMAR]) == 0
     out, err = capsys.readouterr()
     assert out == "la casa roja\n" and err.startswith("line 1: text: ") and "'ornithopter'" in err
-    # A byte that is no UTF-8 spoils its own line at most.
+    # A byte that is not UTF-8 spoils only its own line.
     typed = io.BytesIO(b"The caf\xe9 is open.\nThe house is red.\n")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(typed, encoding="utf-8"))
     assert main(["translate"]) == 0
@@ -72,7 +72,9 @@ def test_it_reads_standard_input(capsys, monkeypatch):
     assert (out, err) == ("La casa es roja.\n", "line 1: no UTF-8 at byte 7: save it as UTF-8\n")
 
 
-def test_what_is_not_english_is_told_and_translated_all_the_same(tmp_path, capsys, monkeypatch):
+def test_a_text_of_another_language_gives_a_warning_and_is_translated(
+    tmp_path, capsys, monkeypatch
+):
     said = "expected English, got what seems to be {}; translated all the same\n"
     spanish, neither = said.format("Spanish"), said.format("neither English nor Spanish")
     path = tmp_path / "lines.txt"
@@ -85,22 +87,22 @@ def test_what_is_not_english_is_told_and_translated_all_the_same(tmp_path, capsy
     monkeypatch.setattr(sys, "stdin", io.StringIO("Where is it?\nxqzt wvk\n"))
     assert main(["translate"]) == 0
     assert capsys.readouterr().err == f"line 2: {neither}"
-    # The course's other translator expects the other language.
+    # The other translator of the course expects the other language.
     assert main(["translate", "--from", "es", "¿Dónde está la biblioteca?", "Where is it?"]) == 0
     out, err = capsys.readouterr()
     assert "library" in out.splitlines()[0]
     assert err == "text: expected Spanish, got what seems to be English; translated all the same\n"
-    # A translator of one's own may read any language.
+    # A user's own translator may read any language.
     own = ["translate", "--model", str(models.folder("tatoeba_translator")), "La casa es roja."]
     assert main(own) == 0
     assert capsys.readouterr().err == ""
 
 
-def test_an_output_that_takes_no_more_ends_it_without_a_trace():
+def test_a_closed_or_full_output_ends_without_a_traceback():
     reader, closed = os.pipe()
     os.close(reader)
     outputs = {closed: (0, "")}
-    # On Linux this is a disk that is always full.
+    # On Linux, /dev/full behaves as a disk that is always full.
     if os.path.exists("/dev/full"):
         outputs[os.open("/dev/full", os.O_WRONLY)] = (1, "output: No space left on device\n")
     for output, ends in outputs.items():
@@ -125,7 +127,7 @@ def test_an_output_that_takes_no_more_ends_it_without_a_trace():
         ("utf-8", "la casa pequeña es roja".encode(), None),
     ],
 )
-def test_letters_that_an_encoding_lacks_are_escaped_and_told(
+def test_letters_that_an_encoding_lacks_are_escaped_with_a_warning(
     encoding, written, said, capsys, monkeypatch
 ):
     output = io.BytesIO()
@@ -138,7 +140,7 @@ def test_letters_that_an_encoding_lacks_are_escaped_and_told(
 
 
 @pytest.mark.parametrize("text", [(), ("the red house",)])
-def test_closed_streams_end_it_without_a_trace(text):
+def test_closed_streams_end_without_a_traceback(text):
     command = shlex.join([sys.executable, "-m", "attn", "translate", *GRAMMAR, *text])
     command += " >&-" if text else " <&-"
     done = subprocess.run(
@@ -147,7 +149,7 @@ def test_closed_streams_end_it_without_a_trace(text):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_place_that_cannot_be_written_is_refused_before_the_training(tmp_path, pairs, capsys):
+def test_an_unwritable_folder_is_refused_before_the_training(tmp_path, pairs, capsys):
     (tmp_path / "link").symlink_to(tmp_path / "no" / "where")
     arguments = ["train", "--pairs", str(pairs), "--steps", "2", "--device", "cpu", "--out"]
     assert main([*arguments, str(tmp_path / "link")]) == 1
@@ -156,7 +158,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_training(tmp_path,
     assert not (tmp_path / "link.checkpoint").exists()
 
 
-def test_it_can_replace_the_folder_it_stands_in(tmp_path, pairs, monkeypatch):
+def test_the_current_folder_can_be_replaced(tmp_path, pairs, monkeypatch):
     arguments = ["train", "--pairs", str(pairs), "--steps", "2", "--device", "cpu", "--out"]
     assert main([*arguments, str(tmp_path / "model")]) == 0
     monkeypatch.chdir(tmp_path / "model")
@@ -164,8 +166,8 @@ def test_it_can_replace_the_folder_it_stands_in(tmp_path, pairs, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["model"]
 
 
-def test_a_file_keeps_its_lines(tmp_path, capsys, monkeypatch):
-    # Fewer at a time than there are, and not in the order in which they are translated.
+def test_each_line_of_a_file_gives_one_line(tmp_path, capsys, monkeypatch):
+    # Fewer lines are read at a time than the file has, and they are not translated in order.
     monkeypatch.setattr("attn.applications.translation.lines.AT_ONCE", 3)
     path = tmp_path / "some.txt"
     lines = [
@@ -190,7 +192,7 @@ def test_a_file_keeps_its_lines(tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().out == ""
 
 
-def test_bytes_that_are_no_utf_8_cost_their_own_line(tmp_path, capsys):
+def test_bytes_that_are_not_utf_8_lose_only_their_line(tmp_path, capsys):
     path = tmp_path / "some.txt"
     path.write_bytes(b"the red house\rthe caf\xe9\nthe red house\n")
     assert main(["translate", *GRAMMAR, "--file", str(path)]) == 0
@@ -224,7 +226,7 @@ def test_bytes_that_are_no_utf_8_cost_their_own_line(tmp_path, capsys):
         (["train", "--pairs", "PAIRS", "--steps", "0", "--out", "NEW"], "steps: expected at least"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence(pairs, tmp_path, capsys, arguments, said):
+def test_invalid_commands_give_an_error_of_one_line(pairs, tmp_path, capsys, arguments, said):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "work.txt").write_text("mine")
     (tmp_path / "other" / "lines.txt").write_text("the red house")
@@ -241,7 +243,7 @@ def test_what_cannot_be_done_is_one_sentence(pairs, tmp_path, capsys, arguments,
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "pairs.tsv"]
 
 
-def test_a_file_without_pairs_and_one_with_some_bad_lines(tmp_path, pairs, capsys):
+def test_a_file_without_pairs_is_refused_and_bad_lines_are_reported(tmp_path, pairs, capsys):
     empty = tmp_path / "empty.tsv"
     empty.write_text("no tab here\n" * 8)
     assert main(["train", "--pairs", str(empty), "--out", str(tmp_path / "model")]) == 1
@@ -259,7 +261,7 @@ def test_a_file_without_pairs_and_one_with_some_bad_lines(tmp_path, pairs, capsy
     assert "line 1: 1 column between tabs\n" in capsys.readouterr().err
 
 
-def test_what_a_training_prints_into_a_file(tmp_path, capsys):
+def test_a_training_reports_steps_and_scores_on_held_out_pairs(tmp_path, capsys):
     path, out = tmp_path / "many.tsv", tmp_path / "model"
     many = [f"{adverb} {line}" for adverb in "abcdefghijkl" for line in LINES]
     path.write_text("\n".join(many), encoding="utf-8")
@@ -296,13 +298,13 @@ def test_training_on_a_users_own_pairs(pairs, tmp_path, capsys, tokenizer):
     head, row, *signatures = capsys.readouterr().out.splitlines()
     assert head.split() == ["pairs", "exact", "match", "tokens", "BLEU", "chrF"]
     assert row.split()[:3] == ["pairs.tsv", str(len(LINES)), "100.0%"]
-    # Three words have no run of four, and their letters do.
+    # Three words have no 4-grams, but their letters have.
     assert row.split()[-2:] == ["0.0", "100.0"]
     assert [line.split()[0] for line in signatures] == ["BLEU", "chrF"]
     assert "tok:13a" in signatures[0] and "nc:6" in signatures[1]
 
 
-def test_a_corpus_that_has_a_recipe_is_trained_by_it(tmp_path, monkeypatch):
+def test_a_corpus_with_a_recipe_is_trained_by_it(tmp_path, monkeypatch):
     some = [Pair(*line.split("\t")) for line in LINES]
     corpus = {"train": some, "validation": some[:2]}
     monkeypatch.setattr("attn.corpus.named", lambda name: {"tatoeba": lambda: corpus}[name])
@@ -317,8 +319,8 @@ def test_a_corpus_that_has_a_recipe_is_trained_by_it(tmp_path, monkeypatch):
     assert (config.d_model, config.d_ff, config.n_layers) == (8, 32, recipe.sizes["n_layers"])
 
 
-def test_from_spanish_it_learns_translates_and_is_measured(tmp_path, capsys, monkeypatch):
-    """The pairs of a corpus are turned round, and the folder says in which direction it goes."""
+def test_training_translating_and_evaluating_from_spanish(tmp_path, capsys, monkeypatch):
+    """The pairs of a corpus are reversed, and the folder stores the direction."""
     some = [Pair(*line.split("\t")) for line in LINES]
     parts = {"train": some, "validation": some[:2], "test": some}
     monkeypatch.setattr("attn.corpus.named", lambda name: lambda n_train=None: dict(parts))
@@ -336,7 +338,7 @@ def test_from_spanish_it_learns_translates_and_is_measured(tmp_path, capsys, mon
     assert capsys.readouterr().err == f"from: expected 'es', which {out} reads, got 'en'\n"
 
 
-def test_a_run_that_was_stopped_goes_on(pairs, tmp_path, monkeypatch):
+def test_an_interrupted_training_continues(pairs, tmp_path, monkeypatch):
     """The checkpoint stays beside the folder until the model is saved."""
     arguments = ["train", "--pairs", str(pairs), "--steps", "4", "--device", "cpu", "--out"]
 
@@ -347,7 +349,7 @@ def test_a_run_that_was_stopped_goes_on(pairs, tmp_path, monkeypatch):
         patch.setattr(Translator, "save", full)
         assert main([*arguments, str(tmp_path / "a")]) == 1
     assert (tmp_path / "a.checkpoint").exists()
-    # The second run takes no more steps.
+    # The second run takes no further steps.
     assert main([*arguments, str(tmp_path / "a")]) == 0
     assert main([*arguments, str(tmp_path / "b")]) == 0
     a, b = (Translator.load(tmp_path / name).model.state_dict() for name in "ab")
@@ -358,11 +360,11 @@ def test_a_run_that_was_stopped_goes_on(pairs, tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_a_training_quietly_and_keeps_its_checkpoint(number, pairs, tmp_path):
-    """A second training with the same folder is refused while the first is at work."""
+    """A second training into the same folder is refused while the first one runs."""
     command = [sys.executable, "-m", "attn", "train", "--pairs", pairs, "--steps", "100000"]
     command += ["--width", "8", "--layers", "1", "--heads", "1", "--device", "cpu", "--out"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    # Whoever runs the tests in the background ignores SIGINT, and so would the training.
+    # A process in the background ignores SIGINT, and its children would inherit this.
     noticed = partial(signal.signal, number, signal.SIG_DFL)
     run = partial(subprocess.Popen, [*command, tmp_path / "model"], cwd=ROOT, text=True, **pipes)
     with run(preexec_fn=noticed) as first:
@@ -387,7 +389,7 @@ def test_a_signal_ends_a_training_quietly_and_keeps_its_checkpoint(number, pairs
 
 @pytest.mark.slow
 def test_two_processes_train_one_model(pairs, tmp_path):
-    """Under torchrun, as the help says; only one of them writes and prints."""
+    """Runs under torchrun, as the help says; only one process writes and prints."""
     out = tmp_path / "model"
     options = "-m torch.distributed.run --standalone --nproc-per-node 2 -m attn train --steps 3"
     command = [sys.executable, *shlex.split(f"{options} --device cpu"), "--pairs", pairs, "--out"]
@@ -400,7 +402,7 @@ def test_two_processes_train_one_model(pairs, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "pairs.tsv"]
 
 
-def test_help_names_the_commands(capsys):
+def test_the_help_lists_the_commands(capsys):
     with pytest.raises(SystemExit) as caught:
         main(["--help"])
     assert caught.value.code == 0
@@ -409,7 +411,7 @@ def test_help_names_the_commands(capsys):
 
 
 @pytest.mark.parametrize("command", ["translate", "evaluate"])
-def test_a_device_that_is_not_there_is_refused_in_a_sentence(command, tmp_path, capsys):
+def test_a_missing_device_is_refused_with_a_readable_error(command, tmp_path, capsys):
     device = "mps" if torch.cuda.is_available() else "cuda"
     arguments = ["--device", device]
     (tmp_path / "pairs.tsv").write_text("the cat\tel gato\n")

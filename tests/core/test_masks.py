@@ -1,4 +1,4 @@
-"""The masks of both libraries: positions counted by hand, polarity, alignment, errors."""
+"""The masks of both libraries: positions counted by hand, polarity, alignment and errors."""
 
 import numpy as np
 import pytest
@@ -32,14 +32,14 @@ def test_causal_counts_positions_from_the_end(library, tgt_len, src_len):
         ((2, "3"), "src_len: expected an integer, got '3'"),
     ],
 )
-def test_causal_refuses(library, arguments, message):
+def test_causal_mask_refuses_invalid_lengths(library, arguments, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         library.causal_mask(*arguments)
 
 
 @both
 @given(seq_len=st.integers(0, 5), data=st.data())
-def test_padding_allows_the_first_positions(library, seq_len, data):
+def test_padding_mask_allows_the_first_positions(library, seq_len, data):
     lengths = data.draw(st.lists(st.integers(0, seq_len), max_size=4))
     mask = library.padding_mask(lengths, seq_len)
     assert mask.shape == (len(lengths), 1, seq_len)
@@ -67,7 +67,7 @@ def test_padding_keeps_the_shape_of_the_lengths(library):
         ([1], 1.5, "seq_len: expected an integer, got 1.5"),
     ],
 )
-def test_padding_refuses(library, lengths, seq_len, message):
+def test_padding_mask_refuses_invalid_lengths(library, lengths, seq_len, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         library.padding_mask(lengths, seq_len)
 
@@ -80,19 +80,19 @@ def test_combined_mask_allows_what_all_allow():
     assert combined.shape == (2, 3, 3)
 
 
-def test_combining_one_or_none():
+def test_combining_one_mask_or_none():
     mask = masks.causal_mask(2)
     assert masks.combine_masks(None, mask) is mask
     assert masks.combine_masks() is None
     assert masks.combine_masks(None, None) is None
 
 
-def test_combine_refuses():
+def test_combine_refuses_invalid_masks():
     wanted = r"^masks: expected a boolean array \(True = may attend\), got dtype torch.float32$"
     with pytest.raises(ValueError, match=wanted):
         masks.combine_masks(torch.ones(2, 2), None)
     with pytest.raises(ValueError, match="^masks: expected a boolean array"):
-        # True is boolean, but has no shape.
+        # True is a boolean, but has no shape.
         masks.combine_masks(True)
     for numpy in (np.ones((2, 2), bool), None), (masks.causal_mask(2), np.ones((2, 2), bool)):
         with pytest.raises(ValueError, match="^masks: expected tensors of bool, got ndarray$"):
@@ -108,7 +108,7 @@ def test_masks_are_made_on_the_device_asked_for():
 
 
 def test_padding_compiles_without_a_look_at_the_lengths():
-    """On the meta device there is nothing to look at; the mask is there because they are."""
+    """On the meta device there are no values to read, so a mask is made without them."""
     compiled = torch.compile(masks.padding_mask, fullgraph=True, backend="eager")
     lengths = torch.tensor([1, 2])
     assert torch.equal(compiled(lengths, 3), masks.padding_mask(lengths, 3))
@@ -116,12 +116,12 @@ def test_padding_compiles_without_a_look_at_the_lengths():
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32])
-def test_lengths_may_be_of_a_short_type(dtype):
+def test_lengths_may_have_a_small_integer_type(dtype):
     lengths = torch.tensor([100, 0, 3], dtype=dtype)
     assert masks.padding_mask(lengths, 40_000).sum(dim=-1).flatten().tolist() == [100, 0, 3]
 
 
-def test_a_mask_is_made_for_each_length_of_a_map():
+def test_padding_mask_under_vmap():
     lengths = torch.tensor([[1, 2], [5, 0]])
     mapped = torch.vmap(lambda row: masks.padding_mask(row, 5))(lengths)
     assert torch.equal(mapped, masks.padding_mask(lengths, 5))

@@ -115,7 +115,7 @@ def test_an_invalid_timestamp_is_ignored_and_reported(course, hand_in, text):
 
 @pytest.mark.parametrize("zone", ["/proc/kmsg", ":/proc/kmsg", "../../../proc/kmsg"])
 def test_a_time_zone_in_a_timestamp_opens_no_file(course, hand_in, monkeypatch, zone):
-    """As root, reading a device such as /dev/zero would never end."""
+    """For root, reading /proc/kmsg would never end."""
     asked = []
     monkeypatch.setattr("dateutil.tz.gettz", asked.append)
     (hand_in("ana").parent / "timestamp.txt").write_text(f"2026-03-05 18:30 {zone}")
