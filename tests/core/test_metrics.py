@@ -1,4 +1,4 @@
-"""attn.metrics: against the libraries' published values, brute force and work by hand."""
+"""attn.metrics against published values, brute force and calculations by hand."""
 
 import itertools
 import math
@@ -35,7 +35,7 @@ from tests.core.helpers import refuses
 from tests.core.other_device import DEVICE, OtherDevice
 
 
-def test_tensors_of_any_device_are_numbers_too():
+def test_tensors_of_any_device_are_accepted():
     weights, right = torch.tensor([[0.9, 0.1], [0.25, 0.75]]), torch.tensor([[5, 6, 0]])
     with OtherDevice():
         for x in (weights.to(DEVICE), weights.bfloat16().to(DEVICE), weights.requires_grad_()):
@@ -63,7 +63,7 @@ def test_exact_match():
             exact_match(*texts)
 
 
-def test_token_accuracy_leaves_padding_out():
+def test_token_accuracy_ignores_padding():
     targets = [[5, 6, 3, 0], [7, 3, 0, 0]]
     assert token_accuracy([[5, 9, 3, 0], [7, 3, 1, 2]], targets) == 0.8
     assert token_accuracy([[5, 9, 3, 0], [7, 3, 1, 2]], targets, pad_id=3) == 3 / 6
@@ -80,13 +80,13 @@ def test_token_accuracy_leaves_padding_out():
         ([], [], "targets: expected a token other than padding, got none"),
     ],
 )
-def test_token_accuracy_refuses(predictions, targets, message):
+def test_token_accuracy_refuses_invalid_arguments(predictions, targets, message):
     with refuses(message):
         token_accuracy(predictions, targets)
 
 
 def brute_force_bleu(predictions, references):
-    """BLEU from its definition, for texts whose tokens are their words: no zero, no ties."""
+    """Compute BLEU by its definition, for texts whose tokens are words: no zeros, no ties."""
 
     def n_grams(text, n):
         words = text.split()
@@ -108,7 +108,7 @@ PREDICTIONS = ["the cat sat on the mat today", "a small red house stood by the r
 REFERENCES = ["the cat sat on the red mat today", "a small red house stands by the river side"]
 
 
-def test_bleu_is_that_of_the_definition():
+def test_bleu_equals_its_definition():
     score, signature = bleu(PREDICTIONS, REFERENCES)
     assert score == pytest.approx(brute_force_bleu(PREDICTIONS, REFERENCES))
     assert bleu(REFERENCES, PREDICTIONS).score == pytest.approx(
@@ -119,7 +119,7 @@ def test_bleu_is_that_of_the_definition():
     )
 
 
-def test_bleu_at_its_ends():
+def test_bleu_is_0_without_and_100_with_full_agreement():
     assert bleu(["¿Qué tal está el niño?"], ["¿Qué tal está el niño?"]).score == pytest.approx(100)
     assert bleu(["nada de esto es así"], ["the house was red then"]).score == 0.0
     # Case counts.
@@ -127,14 +127,14 @@ def test_bleu_at_its_ends():
 
 
 def test_bleu_splits_punctuation_and_counts_all_sentences_at_once():
-    """By hand: 6 and 3 tokens of which all but one match; no mean over the two sentences."""
+    """By hand: 6 and 3 tokens of which all but one match, counted together and not averaged."""
     score = bleu(["a b c d e.", "f g h"], ["a b c d e.", "f g i"]).score
     precisions = (8 / 9, 6 / 7, 4 / 5, 3 / 3)
     assert score == pytest.approx(100 * math.prod(precisions) ** 0.25)
 
 
 def brute_force_chrf(predictions, references):
-    """chrF from its definition, for texts of at least six letters: no order is without n-grams."""
+    """Compute chrF by its definition, for texts of at least six letters, with all n-grams."""
 
     def n_grams(text, n):
         letters = "".join(text.split())
@@ -151,7 +151,7 @@ def brute_force_chrf(predictions, references):
     return 100 * (1 + 2**2) * precision * recall / (2**2 * precision + recall)
 
 
-def test_chrf_is_that_of_the_definition():
+def test_chrf_equals_its_definition():
     score, signature = chrf(PREDICTIONS, REFERENCES)
     other_way = chrf(REFERENCES, PREDICTIONS).score
     assert score == pytest.approx(brute_force_chrf(PREDICTIONS, REFERENCES))
@@ -164,7 +164,7 @@ def test_chrf_is_that_of_the_definition():
     )
 
 
-def test_chrf_at_its_ends():
+def test_chrf_is_0_without_and_100_with_full_agreement():
     assert chrf(["¿Qué tal está el niño?"], ["¿Qué talestá  el niño?"]).score == 100
     assert chrf(["nunca"], ["dijo"]).score == 0
     # Case counts.
@@ -176,7 +176,7 @@ def f1(found, predicted, wanted):
 
 
 def test_rouge_by_hand():
-    """Words, pairs and the longest common subsequence, the mean of two texts."""
+    """Single words, pairs and the longest common subsequence, averaged over two texts."""
     scores = rouge(
         ["el niño está aquí hoy", "the cat"], ["hoy el niño no está aquí", "a cat, the cat"]
     )
@@ -187,13 +187,13 @@ def test_rouge_by_hand():
     assert all(type(score) is float for score in scores.values())
 
 
-def test_rouge_sees_accents_but_no_case_and_no_marks():
+def test_rouge_keeps_accents_and_ignores_case_and_punctuation():
     assert set(rouge(["¿Está aquí el NIÑO?"], ["está aquí, el niño"]).values()) == {1.0}
     assert rouge(["esta"], ["está"])["rouge1"] == 0.0
     assert rouge(["nin\u0303o"], ["niño"])["rouge1"] == 1.0
-    # There is no stemming.
+    # Words are not stemmed.
     assert rouge(["canta"], ["cantas"])["rouge1"] == 0.0
-    # The capitals of both words are the same.
+    # Both words are STRASSE in capitals, but differ in small letters.
     assert rouge(["Strasse"], ["Straße"])["rouge1"] == 0.0
     assert rouge([""], ["nada"])["rougeL"] == 0.0
 
@@ -213,12 +213,12 @@ def test_rouge_sees_accents_but_no_case_and_no_marks():
         ("a\u0301", "á", 1),
     ],
 )
-def test_the_marks_of_a_script_tell_words_apart(one, other, shared):
+def test_combining_marks_distinguish_words(one, other, shared):
     assert rouge([one], [other])["rouge1"] == pytest.approx(shared, abs=1e-12)
 
 
 @pytest.mark.parametrize("metric", [exact_match, bleu, chrf, rouge])
-def test_texts_come_in_pairs(metric):
+def test_unequal_numbers_of_texts_are_refused(metric):
     with refuses("predictions: expected 2, as many as references, got 1"):
         metric(["a"], ["a", "b"])
     with refuses("references: expected at least one, got none"):
@@ -226,7 +226,7 @@ def test_texts_come_in_pairs(metric):
 
 
 @pytest.mark.parametrize("metric", [bleu, chrf, rouge])
-def test_texts_are_lists_of_strings(metric):
+def test_texts_that_are_no_lists_of_strings_are_refused(metric):
     with refuses("predictions: expected a list of texts, got one text"):
         metric("a", ["a"])
     with refuses("references: expected a list of texts, got one text"):
@@ -240,7 +240,7 @@ def test_texts_are_lists_of_strings(metric):
 
 def test_a_token_is_linked_to_its_largest_weight():
     weights = np.array([[0.1, 0.7, 0.2], [0.4, 0.2, 0.4]])
-    # Of equal weights the first wins.
+    # The first of equal weights wins.
     assert align(weights) == {(1, 0), (0, 1)}
     assert align(torch.tensor(weights)) == {(1, 0), (0, 1)}
     assert align(np.zeros((0, 3))) == set()
@@ -260,7 +260,7 @@ def test_a_token_is_linked_to_its_largest_weight():
         ([[1, None]], "expected finite numbers, got 1 NaN or infinite"),
     ],
 )
-def test_align_refuses(weights, message):
+def test_align_refuses_invalid_weights(weights, message):
     with refuses(f"weights: {message}"):
         align(weights)
 
@@ -271,7 +271,7 @@ SENTENCES = st.lists(st.tuples(LINKS, LINKS, LINKS), min_size=1, max_size=4)
 
 @given(SENTENCES)
 def test_the_error_rate_counts_links_over_all_sentences(sentences):
-    """Link by link; with all links sure it is one minus F1."""
+    """Counted link by link; if all links are sure it is one minus F1."""
     rights = total = 0
     for a, s, p in sentences:
         for link in a:
@@ -286,7 +286,7 @@ def test_the_error_rate_counts_links_over_all_sentences(sentences):
         assert rate == pytest.approx(1 - rights / total) and -1e-9 <= rate <= 1
 
 
-def test_the_error_rate_needs_lists_of_one_length():
+def test_the_error_rate_needs_lists_of_equal_length():
     with refuses("sure: expected 2 sentences, as in predicted, got 1"):
         alignment_error_rate([{(0, 0)}] * 2, [{(0, 0)}], [set()] * 2)
     with refuses("possible: expected 1 sentences, as in predicted, got 0"):
@@ -294,7 +294,7 @@ def test_the_error_rate_needs_lists_of_one_length():
 
 
 @given(src_len=st.integers(1, 12), tgt_len=st.integers(1, 12))
-def test_the_diagonal(src_len, tgt_len):
+def test_the_diagonal_alignment_links_the_middle_of_each_token(src_len, tgt_len):
     links = diagonal_alignment(src_len, tgt_len)
     assert sorted(i for _, i in links) == list(range(tgt_len))
     # The middle of token i lies in token j.
@@ -305,12 +305,12 @@ def test_the_diagonal(src_len, tgt_len):
         assert links == {(i, i) for i in range(tgt_len)}
 
 
-def test_the_diagonal_between_two_tokens_takes_the_later():
+def test_the_diagonal_alignment_links_a_middle_between_two_tokens_to_the_later():
     assert diagonal_alignment(2, 1) == {(1, 0)}
     assert diagonal_alignment(2, 3) == {(0, 0), (1, 1), (1, 2)}
 
 
-def test_chance():
+def test_the_uniform_alignment_is_uniform_and_reproducible():
     rng = np.random.default_rng(0)
     counts = np.zeros(4)
     for _ in range(500):
@@ -318,7 +318,7 @@ def test_chance():
         assert sorted(i for _, i in links) == list(range(6))
         for j, _ in links:
             counts[j] += 1
-    # 3000 draws, a standard deviation of 24 each.
+    # Each count of 3000 draws has a standard deviation of 24.
     assert np.abs(counts - 750).max() < 75
     again = [uniform_alignment(9, 9, np.random.default_rng(seed)) for seed in (1, 1, 2)]
     assert again[0] == again[1] != again[2]
@@ -326,7 +326,7 @@ def test_chance():
 
 
 @pytest.mark.parametrize("baseline", [diagonal_alignment, uniform_alignment])
-def test_baselines_need_words(baseline):
+def test_baseline_alignments_need_a_source_word(baseline):
     rest = (np.random.default_rng(0),) if baseline is uniform_alignment else ()
     with refuses("src_len: expected at least 1, got 0"):
         baseline(0, 2, *rest)
@@ -350,18 +350,18 @@ def probability(model, source, target):
     return model.probabilities[model.source_ids[source], model.target_ids[target]]
 
 
-def test_the_second_iteration_shares_by_the_first():
-    """the, in the third sentence, comes from la with 4/9 against 1/2 for fleur."""
+def test_the_second_iteration_by_hand():
+    """In the third sentence, "the" comes from "la" with 4/9 and from "fleur" with 1/2."""
     model = ibm_model_1(TOY, iterations=2)
     the, flower = (4 / 9) / (4 / 9 + 1 / 2), (1 / 6) / (1 / 6 + 1 / 2)
     expected = (1 - flower) / ((1 - flower) + (1 - the))
     assert probability(model, "fleur", "flower") == pytest.approx(expected)
 
 
-def test_words_may_be_of_any_kind_and_unknown():
+def test_words_may_have_any_type_and_may_be_unknown():
     model = ibm_model_1([([1, 2], ["a", "b"]), ([1], ["a"])], iterations=20)
     assert model.align([2, 1], ["a", "b"]) == {(1, 0), (0, 1)}
-    # Of equal weights the first wins.
+    # The first of equal weights wins.
     assert model.align([7, 1], ["a", "z"]) == {(1, 0), (0, 1)}
     assert model.align([1], []) == set()
 
@@ -382,7 +382,7 @@ def test_the_likelihood_never_falls_and_rows_sum_to_one(pairs):
 
 @given(CORPORA, st.integers(0, 3))
 def test_the_likelihood_is_that_of_every_alignment(pairs, iterations):
-    """Summed over all the ways in which target words can come from source words."""
+    """Compared with the sum over all the ways in which target words can come from source words."""
     model = ibm_model_1(pairs, iterations)
     total = 0.0
     for source, target in pairs:
@@ -398,23 +398,23 @@ def test_the_likelihood_is_that_of_every_alignment(pairs, iterations):
     assert model.log_likelihoods[-1] == pytest.approx(total)
 
 
-def test_no_iteration_knows_nothing():
+def test_without_iterations_probabilities_are_uniform():
     model = ibm_model_1(TOY, iterations=0)
     np.testing.assert_array_equal(model.probabilities, np.full((4, 4), 1 / 4))
     assert len(ibm_model_1(TOY).log_likelihoods) == 11
 
 
-def test_each_word_is_put_in_the_place_of_its_source_and_the_unknown_stay():
+def test_translate_replaces_each_known_word_and_keeps_unknown_ones():
     model = ibm_model_1(TOY, iterations=100)
     assert model.translate(["fleur", "quoi", "la"]) == ["flower", "quoi", "the"]
     assert model.translate([]) == []
-    # x and y share their only sentence: of equals the first seen wins.
+    # x and y occur only in the same sentence: the first of equals wins.
     assert ibm_model_1([(["a"], ["y", "x"])]).translate(["a"]) == ["y"]
 
 
 @given(CORPORA)
-def test_words_align_by_the_probabilities_that_are_told(pairs):
-    """Kept are those of words that met; the table of all has a zero for the others."""
+def test_alignments_follow_the_table_of_probabilities(pairs):
+    """Only pairs of words that met are stored; the full table has zeros for the others."""
     model = ibm_model_1(pairs, iterations=3)
     source, target = list(model.source_ids), list(model.target_ids)
     assert model.align(source, target) == align(model.probabilities.T)
@@ -431,12 +431,12 @@ def test_words_align_by_the_probabilities_that_are_told(pairs):
         ([(["a"], ["b"])], 1.0, "iterations: expected an integer, got 1.0"),
     ],
 )
-def test_ibm_model_1_refuses(pairs, iterations, message):
+def test_ibm_model_1_refuses_invalid_pairs(pairs, iterations, message):
     with refuses(message):
         ibm_model_1(pairs, iterations)
 
 
-def test_nothing_aligns_with_no_source():
+def test_aligning_without_source_words_is_refused():
     model = ibm_model_1(TOY)
     with pytest.raises(ValueError, match="src_len at least 1"):
         model.align([], ["the"])
@@ -446,9 +446,9 @@ def test_nothing_aligns_with_no_source():
 
 
 @given(*[st.lists(st.lists(st.sampled_from("abc"), max_size=4), max_size=8)] * 2)
-# The sentence is one word apart from the first, and equal to the second.
+# The sentence differs in one word from the first, and is equal to the second.
 @example([["a", "b"]], [["a", "c"], ["a", "b"]])
-def test_one_word_apart_is_what_comparing_with_each_finds(sources, known):
+def test_one_word_apart_equals_a_comparison_with_every_sentence(sources, known):
     found = one_word_apart([" ".join(words) for words in sources], [" ".join(w) for w in known])
     expected = [
         any(len(a) == len(b) and sum(map(str.__ne__, a, b)) == 1 for b in known) for a in sources
@@ -472,14 +472,14 @@ def test_wilson_gives_the_intervals_of_newcombe(n_right, n, low, high):
 
 
 def test_wilson_stays_from_zero_to_one():
-    """Also where rounding would carry a bound past its end, as with 20 right of 20."""
+    """Rounding would otherwise carry a bound past its end, as for 20 right of 20."""
     for n in range(1, 100):
         low, high = (wilson_interval(n_right, n) for n_right in (0, n))
         assert low[0] >= 0 and high[1] <= 1
 
 
-def test_the_bootstrap_against_every_way_to_draw():
-    """Four sentences can be drawn in 256 ways, all alike."""
+def test_the_bootstrap_equals_the_enumeration_of_all_resamples():
+    """Four sentences can be drawn in 256 ways, which are equally probable."""
     numerators, denominators = np.array([18, 12, 18, 1]), np.array([2, 2, 3, 2])
     drawn = np.array(list(itertools.product(range(4), repeat=4)))
     means = numerators[drawn].sum(axis=1) / denominators[drawn].sum(axis=1)
@@ -489,8 +489,8 @@ def test_the_bootstrap_against_every_way_to_draw():
     assert bootstrap_interval([2, 2, 2]) == (2, 2) and bootstrap_interval([5]) == (5, 5)
 
 
-def test_a_resample_without_anything_to_divide_by_does_not_count():
-    """Of four ways to draw two sentences, one draws the one without links twice."""
+def test_a_resample_with_denominator_zero_is_left_out():
+    """Of the four ways to draw two sentences, one draws the sentence without links twice."""
     assert bootstrap_interval([0, 3], [0, 4]) == (0.75, 0.75)
     numerators, denominators = np.array([1, 0, 2]), np.array([1, 0, 4])
     drawn = np.array(list(itertools.product(range(3), repeat=3)))
@@ -500,21 +500,21 @@ def test_a_resample_without_anything_to_divide_by_does_not_count():
     np.testing.assert_allclose(found, np.percentile(means, [2.5, 97.5]), atol=0.02)
 
 
-def test_the_bootstrap_draws_the_same_sentences_every_time():
+def test_the_bootstrap_is_reproducible():
     numbers = np.random.default_rng(0).random(50)
     as_ever = bootstrap_interval(numbers)
     assert as_ever == bootstrap_interval(numbers, n_resamples=2000, seed=0)
     assert as_ever != bootstrap_interval(numbers, seed=1)
 
 
-def test_the_bootstrap_adds_half_precision_up_in_full():
-    """The sum, 80,000, is more than a number of half precision can be."""
+def test_the_bootstrap_sums_half_precision_without_overflow():
+    """The sum, 80,000, exceeds the range of half precision."""
     sixteens = np.full(5000, 16, dtype=np.float16)
     assert bootstrap_interval(sixteens, sixteens, n_resamples=2) == (1, 1)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int32])
-def test_an_interval_of_narrow_integers_is_that_of_pythons(dtype):
+def test_an_interval_of_narrow_integers_equals_that_of_python_integers(dtype):
     n = np.iinfo(dtype).max // 2
     assert wilson_interval(dtype(n // 2), dtype(n)) == wilson_interval(n // 2, n)
 
@@ -542,7 +542,7 @@ BOOTSTRAP, FROM_ZERO = bootstrap_interval, "denominators: expected finite number
         (partial(BOOTSTRAP, seed=-1), ([1],), "seed: expected at least 0, got -1"),
     ],
 )
-def test_intervals_refuse(function, arguments, message):
+def test_intervals_refuse_invalid_arguments(function, arguments, message):
     with refuses(message):
         function(*arguments)
 
@@ -557,7 +557,7 @@ def test_metrics_do_not_load_torch():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_memory_finds_what_comparing_with_each_finds(seed):
+def test_the_memory_equals_a_comparison_with_every_sentence(seed):
     rng = random.Random(seed)
 
     def sentence():

@@ -1,4 +1,4 @@
-"""Every mixer in a model: it trains, decodes as it reads, is stored, leaves PyTorch, tells its costs."""
+"""Every mixer in a model: training, decoding, saving, exporting and the reported costs."""
 
 import copy
 import dataclasses
@@ -42,7 +42,7 @@ SIZES = {
     "tie_embeddings": False,
 }
 ROTARY = {"positions": "rotary", "n_kv_heads": 2}
-# What each configuration changes. A mixer that is registered has an entry here.
+# The changes that each mixer makes to the configuration. Every registered mixer has an entry here.
 CASES = {
     "multi_head": {"mixers": (MultiHead(),)},
     "multi_head, grouped and rotary": ROTARY | {"mixers": (MultiHead(),)},
@@ -83,7 +83,7 @@ EVERY = pytest.mark.parametrize("changes", CASES.values(), ids=CASES)
 
 
 def config(changes):
-    """Return a configuration of small sizes. Experts have a size of their own."""
+    """Return a configuration of small sizes, with the experts' own size if there are experts."""
     sizes = {
         name: size for name, size in SIZES.items() if name != "d_ff" or "experts" not in changes
     }
@@ -91,7 +91,7 @@ def config(changes):
 
 
 def make(changes, seed=0, **more):
-    """Return a model in float64 of which no weight is what it was at first, such as 0 or 1."""
+    """Return a model in float64 with every weight changed, so that none is 0 or 1."""
     torch.manual_seed(seed)
     model = DecoderOnly(config(changes | more)).double()
     with torch.no_grad():
@@ -104,14 +104,14 @@ def random_ids(*shape, seed=0):
     return torch.randint(20, shape, generator=torch.Generator().manual_seed(seed))
 
 
-def test_every_mixer_is_tried():
+def test_every_registered_mixer_is_tested():
     tried = {type(mixer) for changes in CASES.values() for mixer in changes["mixers"]}
     assert tried == {*MIXERS.values()}
 
 
 @EVERY
-def test_it_learns_to_copy_what_it_saw(changes):
-    """Every parameter takes part, and a few steps lower the loss."""
+def test_it_learns_to_copy(changes):
+    """Every parameter gets a gradient, and a few steps lower the loss."""
     torch.manual_seed(0)
     model, ids = DecoderOnly(config(changes)).double(), random_ids(4, 9)
     optimizer, losses = torch.optim.Adam(model.parameters(), lr=1e-2), []
@@ -127,7 +127,7 @@ def test_it_learns_to_copy_what_it_saw(changes):
 
 
 @EVERY
-def test_no_token_sees_those_after_it(changes):
+def test_no_output_depends_on_later_tokens(changes):
     model, ids = make(changes).eval(), random_ids(2, 9)
     other = torch.cat((ids[:, :5], (ids[:, 5:] + 1) % 20), dim=-1)
     torch.testing.assert_close(model(ids)[0][:, :5], model(other)[0][:, :5], rtol=1e-9, atol=1e-9)
@@ -135,8 +135,8 @@ def test_no_token_sees_those_after_it(changes):
 
 
 @EVERY
-def test_the_cache_decodes_what_the_parallel_form_computes(changes):
-    """Token by token, in pieces, after rows moved, and after a step that was refused."""
+def test_decoding_with_a_cache_equals_the_parallel_form(changes):
+    """Token by token, in pieces, after a reorder of rows, and after a refused step."""
     model, ids = make(changes).eval(), random_ids(3, 11)
     expected = model(ids)[0]
     for cuts in (range(1, 11), (4,), (2, 9), (7, 8)):
@@ -154,8 +154,8 @@ def test_the_cache_decodes_what_the_parallel_form_computes(changes):
 
 
 @EVERY
-def test_a_fixed_cache_does_what_a_growing_one_does(changes):
-    """In pieces longer than a window and without a token, after a failure, in a copy, with rows moved."""
+def test_a_fixed_cache_equals_a_growing_one(changes):
+    """In pieces longer than a window or empty, after a failure, copied, and reordered."""
     model, ids = make(changes).eval(), random_ids(3, 12)
     growing, fixed, start = model.new_cache(), model.new_cache(room=12, n_rows=3), 0
     places = [kept.data_ptr() for part in fixed.self_attention for kept in part.replaced]
@@ -189,7 +189,7 @@ def test_a_fixed_cache_does_what_a_growing_one_does(changes):
 
 
 @EVERY
-def test_it_writes_with_a_cache_what_it_writes_without(changes):
+def test_generated_tokens_are_the_same_with_and_without_a_cache(changes):
     model, limits = make(changes).eval(), {"end_id": None, "max_new_tokens": 9}
     prompts = random_ids(6, 3)
     cached = greedy(model.step, prompts, cache=model.new_cache(), **limits)
@@ -198,7 +198,7 @@ def test_it_writes_with_a_cache_what_it_writes_without(changes):
 
 
 @EVERY
-def test_unequal_prompts_go_on_together(changes):
+def test_prompts_of_unequal_length_continue_in_one_batch(changes):
     model, ids = make(changes).eval(), random_ids(2, 9)
     cache, mask = model.new_cache(), padding_mask([6, 2], 6).flip(-1)
     for length in (6, 7, 8, 9):
@@ -209,7 +209,7 @@ def test_unequal_prompts_go_on_together(changes):
 
 
 @EVERY
-def test_the_weights_are_returned_and_change_nothing(changes):
+def test_returning_weights_does_not_change_the_output(changes):
     model, ids = make(changes).eval(), random_ids(2, 7)
     expected, none = model(ids)
     logits, weights = model(ids, need_weights=True)
@@ -221,7 +221,7 @@ def test_the_weights_are_returned_and_change_nothing(changes):
 
 
 @EVERY
-def test_it_is_stored(changes, tmp_path: Path):
+def test_a_saved_model_is_loaded(changes, tmp_path: Path):
     model, ids = make(changes).eval(), random_ids(2, 7)
     for quantised, tolerance in ((False, 1e-12), (True, 0.2)):
         model.save(tmp_path / "model", quantised=quantised)
@@ -234,8 +234,8 @@ def test_it_is_stored(changes, tmp_path: Path):
 
 @EVERY
 @pytest.mark.parametrize("length", [1, 5, 12])
-def test_it_tells_its_costs(changes, length):
-    """The bytes of the real cache, and the products that PyTorch counts."""
+def test_the_reported_costs_are_right(changes, length):
+    """Compared with the bytes of the real cache, and the products that PyTorch counts."""
     model, ids = make(changes).float().eval(), random_ids(1, length)
     cache, options = model.new_cache(), model.config
     if length > 1:
@@ -254,7 +254,7 @@ def test_it_tells_its_costs(changes, length):
 
 
 def every_mixer():
-    """Return one model that has each kind of mixer, so that it is exported and compiled once."""
+    """Return one model with a layer of each mixer, so that it is exported and compiled once."""
     everything = MultiHead(True, True, True, 1.5, window=3)
     mixers = (everything, MultiHead(positions="none"), MultiHeadLatent(d_latent=6, d_rotary=4))
     mixers += LinearAttention(), Retention(), DeltaRule(), GatedDeltaRule(convolution=2)
@@ -263,8 +263,8 @@ def every_mixer():
     return make(ROTARY | {"mixers": mixers, "n_layers": len(mixers), "experts": experts}).eval()
 
 
-def test_each_compiles(needed):
-    """One graph, forward and backward, and what it computes is what eager code does."""
+def test_each_mixer_compiles(needed):
+    """There is one graph, forward and backward, and it computes the same as eager code."""
     needed("compiler")
     torch.compiler.reset()
     model, ids = every_mixer(), random_ids(2, 8)
@@ -291,7 +291,7 @@ def test_one_graph_serves_every_step_of_a_fixed_cache():
 
 
 class Logits(torch.nn.Module):
-    """A model without what a graph cannot return: weights that may be None."""
+    """A wrapper that returns logits only, since a graph cannot return weights that may be None."""
 
     def __init__(self, model):
         super().__init__()
@@ -321,8 +321,8 @@ def test_onnx_runtime_computes_the_same_logits(tmp_path):
 # the configuration
 
 
-def test_without_mixers_a_model_is_what_it_was(tmp_path):
-    """The same draws, the same names, and no word of mixers in a file."""
+def test_a_model_without_mixers_is_unchanged(tmp_path):
+    """The initial weights and their names are unchanged, and a file does not mention mixers."""
     plain = DecoderOnly(TransformerConfig(**SIZES))
     plain.save(tmp_path / "plain")
     content = (tmp_path / "plain").read_bytes()
@@ -337,7 +337,7 @@ def test_without_mixers_a_model_is_what_it_was(tmp_path):
 
 @dataclasses.dataclass(frozen=True)
 class Nothing(Mixer):
-    """It reads no option, and is registered nowhere."""
+    """A mixer that reads no option and is not registered."""
 
 
 @pytest.mark.parametrize(
@@ -357,12 +357,12 @@ class Nothing(Mixer):
         ),
     ],
 )
-def test_what_no_mixer_uses_is_refused(changes, message):
+def test_options_that_no_mixer_uses_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         TransformerConfig(**SIZES | changes)
 
 
-def test_options_count_as_used_if_one_layer_uses_them():
+def test_options_that_one_layer_uses_are_allowed():
     config = TransformerConfig(**SIZES, mixers=[Nothing(), MultiHead()], positions="rotary")
     assert config.mixers == (Nothing(), MultiHead()) == config.layer_mixers
 
@@ -375,7 +375,7 @@ def test_models_that_use_no_mixers_refuse_them(model_class):
 
 def test_a_mixer_without_a_fixed_cache_is_named():
     class Memoryless(torch.nn.Module):
-        """It has what a layer needs and no cache of fixed room."""
+        """A mixer with all that a layer needs but a fixed cache."""
 
     model = make(CASES["delta_rule"])
     model.stack.layers[1].self_attention = Memoryless()

@@ -1,4 +1,4 @@
-"""Multi-head latent attention against transformers', expanded and absorbed."""
+"""Multi-head latent attention against transformers, in its expanded and its absorbed form."""
 
 import pytest
 import torch
@@ -46,7 +46,7 @@ def x():
 
 
 def theirs(version, module, x):
-    """Return output and weights of DeepSeek's attention, whose last matrix holds keys and values."""
+    """Return output and weights of DeepSeek's attention; its last matrix makes keys and values."""
     if version == 2:
         modeling, config = modeling_deepseek_v2, DeepseekV2Config(**THEIRS, head_dim=D_ROTARY)
         attention = modeling.DeepseekV2Attention(config, layer_idx=0)
@@ -73,7 +73,7 @@ def theirs(version, module, x):
 
 
 @pytest.mark.parametrize("version", [2, 3])
-def test_it_is_deepseeks(version, ours, x):
+def test_it_equals_the_attention_of_deepseek(version, ours, x):
     output, weights = ours(x, is_causal=True, need_weights=True)
     expected = theirs(version, ours, x)
     torch.testing.assert_close(output, expected[0], atol=3e-6, rtol=3e-6)
@@ -81,8 +81,8 @@ def test_it_is_deepseeks(version, ours, x):
     assert 0.01 < weights[weights > 0].median() < 0.99
 
 
-def test_latents_are_attended_to_without_making_keys_of_them(ours, x, monkeypatch):
-    """The absorbed form of a step gives output and weights of the expanded one."""
+def test_a_step_attends_to_latents_without_computing_keys(ours, x, monkeypatch):
+    """The absorbed form of a step has the output and weights of the expanded form."""
     output, weights = ours(x, is_causal=True, need_weights=True)
     cache = ours.new_cache()
     ours(x[:, :-1], is_causal=True, cache=cache)
@@ -117,6 +117,6 @@ def test_latents_are_attended_to_without_making_keys_of_them(ours, x, monkeypatc
         ),
     ],
 )
-def test_bad_arguments(make, message):
+def test_invalid_arguments_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()

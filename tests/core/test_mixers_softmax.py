@@ -38,7 +38,7 @@ LOCAL = {
 
 
 def ours(mixer, **changes):
-    """Return the module of a mixer with rotary positions, its weights drawn, in float64."""
+    """Return the module of a mixer with rotary positions and random weights, in float64."""
     options = {"positions": "rotary", "n_kv_heads": 2} | changes
     config = TransformerConfig(**SIZES | options, mixers=(mixer,))
     relative = RotaryPositions.from_config(config) if config.positions == "rotary" else None
@@ -51,12 +51,12 @@ def ours(mixer, **changes):
 
 
 def halves(x, size=D_K):
-    """Return what turns in neighbouring pairs with the pairs in two halves, as transformers has it."""
+    """Reorder dimensions rotated in neighbouring pairs into two halves, as in transformers."""
     return x.unflatten(0, (-1, size // 2, 2)).transpose(1, 2).flatten(0, 2)
 
 
 def theirs(attention, module, rotary, x, window=None, **renamed):
-    """Return output and weights of an attention of transformers with the weights of ours."""
+    """Return output and weights of an attention of transformers with the weights of `ours`."""
     state = {
         "q_proj.weight": halves(module.q_proj.weight),
         "k_proj.weight": halves(module.k_proj.weight),
@@ -77,7 +77,7 @@ def theirs(attention, module, rotary, x, window=None, **renamed):
 
 def check_equal(module, expected, x):
     output, weights = module(x, is_causal=True, need_weights=True)
-    # They compute softmax, sines and cosines in float32.
+    # transformers computes softmax, sines and cosines in float32.
     torch.testing.assert_close(output, expected[0], atol=3e-6, rtol=3e-6)
     torch.testing.assert_close(weights, expected[1], atol=3e-6, rtol=3e-6)
     torch.testing.assert_close(module(x, is_causal=True)[0], output)
@@ -89,7 +89,7 @@ def x():
     return torch.randn(2, 7, 32, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
 
 
-def test_query_key_norm_is_qwen3s(x):
+def test_query_key_norm_equals_that_of_qwen3(x):
     config, module = Qwen3Config(**THEIR_SIZES), ours(MultiHead(qk_norm=True))
     norms = {f"{part}_norm.weight": halves(getattr(module, f"{part}_norm").weight) for part in "qk"}
     attention = modeling_qwen3.Qwen3Attention(config, layer_idx=0)
@@ -98,7 +98,7 @@ def test_query_key_norm_is_qwen3s(x):
 
 
 def test_query_key_norm_bounds_the_scores(x):
-    """However large the tokens are: twice as large, they are weighted as before."""
+    """Tokens that are twice as large have the same weights."""
     module = ours(MultiHead(qk_norm=True))
     nn.init.ones_(module.q_norm.weight)
     module.q_norm.eps = module.k_norm.eps = 1e-12
@@ -106,7 +106,7 @@ def test_query_key_norm_bounds_the_scores(x):
     torch.testing.assert_close(one, other)
 
 
-def test_the_sink_is_gpt_osss(x):
+def test_the_sink_equals_that_of_gpt_oss(x):
     module = ours(MultiHead(sink=True))
     plain = {"rope_type": "default", "rope_theta": 10000.0}
     config = GptOssConfig(**THEIR_SIZES, attention_bias=False, rope_parameters=plain)
@@ -115,8 +115,8 @@ def test_the_sink_is_gpt_osss(x):
     check_equal(module, theirs(attention, module, rotary, x, sinks=module.sink), x)
 
 
-def test_the_gate_is_qwen3_nexts(x):
-    """Their matrix of queries holds those of the gate as well, head by head; their norm adds one."""
+def test_the_gate_equals_that_of_qwen3_next(x):
+    """Its query matrix also holds the gate, head by head; its norm adds one to the weight."""
     module = ours(MultiHead(gate=True, qk_norm=True))
     plain = {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 1.0}
     config = Qwen3NextConfig(**THEIR_SIZES, rope_parameters=plain)
@@ -130,8 +130,8 @@ def test_the_gate_is_qwen3_nexts(x):
 
 
 @pytest.mark.parametrize("shape", [(1, 3, 5), (2, 2, 4, 4), (3, 1, 6)])
-def test_a_sink_takes_its_share(shape):
-    """The weights are the reference's, with a mask of which some rows allow nothing."""
+def test_a_sink_reduces_the_weights(shape):
+    """The weights equal the reference's, with a mask of which some rows allow no key."""
     rng = np.random.default_rng(len(shape))
     *batch, tgt_len, src_len = shape
     query, key = rng.normal(size=(*batch, tgt_len, 8)), rng.normal(size=(*batch, src_len, 8))
@@ -158,13 +158,13 @@ def test_a_sink_takes_its_share(shape):
         (torch.zeros(1, dtype=torch.int64), "^sink: expected a floating-point tensor"),
     ],
 )
-def test_a_sink_fits(sink, message):
+def test_a_sink_of_wrong_shape_is_refused(sink, message):
     with pytest.raises(ValueError, match=message):
         scaled_dot_product_attention(*torch.zeros(3, 2, 4, 8), sink=sink)
 
 
 @pytest.mark.parametrize("cap", [0.5, 2.0])
-def test_the_soft_cap_is_gemma_2s(x, cap):
+def test_the_soft_cap_equals_that_of_gemma_2(x, cap):
     module = ours(MultiHead(soft_cap=cap))
     config = Gemma2Config(**THEIR_SIZES, attn_logit_softcapping=cap, query_pre_attn_scalar=D_K)
     attention = modeling_gemma2.Gemma2Attention(config, layer_idx=1)
@@ -172,7 +172,7 @@ def test_the_soft_cap_is_gemma_2s(x, cap):
     check_equal(module, theirs(attention, module, rotary, x), x)
 
 
-def test_capped_scores_are_the_references_and_a_bias_is_added_behind_the_cap():
+def test_capped_scores_equal_the_reference_and_a_bias_is_added_after_the_cap():
     rng = np.random.default_rng(0)
     query, key, bias = (rng.normal(size=shape) for shape in ((3, 4, 8), (3, 6, 8), (4, 6)))
     expected = softmax(soft_capped(query @ key.mT / np.sqrt(8), 1.2) + bias)
@@ -190,12 +190,12 @@ def test_capped_scores_are_the_references_and_a_bias_is_added_behind_the_cap():
         lambda: scaled_dot_product_attention(*torch.zeros(3, 4, 8), soft_cap=0),
     ],
 )
-def test_a_cap_is_above_zero(make):
+def test_a_cap_that_is_not_positive_is_refused(make):
     with pytest.raises(ValueError, match="^soft_cap: expected a number above 0, got 0$"):
         make()
 
 
-def test_a_sink_of_the_reference_fits():
+def test_the_reference_refuses_a_sink_of_wrong_shape():
     with pytest.raises(ValueError, match=r"^sink: expected a shape that broadcasts to \(2,\)"):
         softmax_with_sink(np.zeros((2, 3)), np.zeros(3))
 
@@ -210,7 +210,7 @@ def test_a_sink_of_the_reference_fits():
         ("window", "window"),
     ],
 )
-def test_what_pytorch_lacks_is_not_left_out(option, part):
+def test_options_that_pytorch_lacks_are_refused_in_a_conversion(option, part):
     chosen = MultiHead(**{option: 2 if option in ("soft_cap", "window") else True})
     module = ours(chosen, positions="none", n_kv_heads=None)
     with pytest.raises(ValueError, match=f"^module: expected {part} = None for PyTorch, got one$"):
@@ -224,7 +224,7 @@ def test_options_are_checked(option):
 
 
 @pytest.mark.parametrize("window", [2, 3, 6, 9])
-def test_the_window_is_gemma_3s(x, window):
+def test_the_window_equals_that_of_gemma_3(x, window):
     module = ours(MultiHead(window=window, qk_norm=True))
     config = Gemma3TextConfig(**THEIR_SIZES, query_pre_attn_scalar=D_K, rope_parameters=LOCAL)
     attention = modeling_gemma3.Gemma3Attention(config, layer_idx=0)
@@ -235,8 +235,8 @@ def test_the_window_is_gemma_3s(x, window):
     assert torch.equal(expected[1] > 0, window_mask(7, window).expand(2, 4, 7, 7))
 
 
-def test_a_window_lets_go_of_what_is_behind_it(x):
-    """Its cache does not grow, cannot be cut once something is gone, and serves no wider window."""
+def test_a_window_removes_older_tokens_from_its_cache(x):
+    """The cache does not grow, is not truncated past removed tokens, fits no wider window."""
     module, cache = ours(MultiHead(window=3)), WindowCache(3)
     module(x[:, :2], is_causal=True, cache=cache)
     cache.truncate(1)

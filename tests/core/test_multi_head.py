@@ -34,7 +34,7 @@ relatives = pytest.mark.parametrize("relative", RELATIVE)
 
 
 def heads_of(d_model=12, n_heads=3, dtype=torch.float64, relative="none", **options):
-    """A module whose biases are not zero, so that one left out shows."""
+    """Return a module whose biases are not zero, so that a missing bias would show."""
     torch.manual_seed(0)
     module = MultiHeadAttention(d_model, n_heads, relative=RELATIVE[relative](n_heads), **options)
     for name, parameter in module.named_parameters():
@@ -57,7 +57,7 @@ def mask_of_kind(kind, n_heads, length):
 
 @st.composite
 def any_call(draw):
-    """Any lengths, heads, groups and sizes, batches that broadcast, every shape of mask."""
+    """Draw arguments: any lengths, heads and sizes, broadcasting batches, every shape of mask."""
     leads = draw(hnp.mutually_broadcastable_shapes(num_shapes=3, max_dims=2, max_side=3))
     tgt_len, src_len = draw(st.integers(0, 4)), draw(st.integers(0, 4))
     n_kv_heads, group, d_k = (draw(st.integers(1, 3)) for _ in range(3))
@@ -97,7 +97,7 @@ def test_it_equals_numpy(call, need_weights):
         assert weights is None
 
 
-def test_it_looks_ahead_and_keeps_no_weights_unless_told():
+def test_it_is_not_causal_and_returns_no_weights_by_default():
     module, x = heads_of(), random(2, 5, 12)
     output, weights = module(x)
     assert weights is None
@@ -109,7 +109,7 @@ def test_it_looks_ahead_and_keeps_no_weights_unless_told():
 
 
 def by_hand(module, query, key, value, *, bias=None, seen=None, turn=lambda x: x):
-    """The heads with PyTorch's own attention, which groups the queries by itself."""
+    """Compute the heads with PyTorch's attention, which itself groups the queries."""
 
     def split(x):
         return x.unflatten(-1, (-1, module.d_model // module.n_heads)).transpose(1, 2)
@@ -149,7 +149,7 @@ def test_neighbouring_heads_share_keys_and_values(
     assert weights is None or weights.shape == (2, 4, 5, 6)
 
 
-def test_n_kv_heads_says_how_large_the_projections_are():
+def test_n_kv_heads_determines_the_size_of_the_projections():
     shapes = {
         n: [tuple(getattr(heads_of(12, 6, n_kv_heads=n), p).weight.shape) for p in PROJECTIONS]
         for n in (None, 6, 2, 1)
@@ -164,7 +164,7 @@ def test_n_kv_heads_says_how_large_the_projections_are():
 
 
 def turned(x, start=0):
-    """Rotary positions as products of complex numbers."""
+    """Apply rotary positions as products of complex numbers."""
     seq_len, d_k = x.shape[-2:]
     speeds = 10000.0 ** (-torch.arange(0, d_k, 2, dtype=torch.float64) / d_k)
     angles = (torch.arange(seq_len, dtype=torch.float64) + start)[:, None] * speeds
@@ -173,7 +173,7 @@ def turned(x, start=0):
 
 
 def distances(n_heads, tgt_len, src_len):
-    """ALiBi for a power of two, from the definition, one number at a time."""
+    """Compute ALiBi's bias for a power of two heads from the definition, one number at a time."""
     return torch.tensor(
         [
             [
@@ -219,12 +219,12 @@ def test_relative_positions_equal_the_equation(
         assert_close(got, wanted, tolerance)
 
 
-# a row that may attend to nothing
+# a query whose keys are all masked
 
 
 @both_paths
 @relatives
-def test_a_query_that_sees_nothing_gets_the_last_bias_alone(relative, need_weights):
+def test_a_query_whose_keys_are_masked_gets_only_the_output_bias(relative, need_weights):
     module, x = heads_of(relative=relative), random(2, 4, 12).requires_grad_()
     mask = torch.ones(2, 4, 4, dtype=torch.bool)
     mask[0, 1] = mask[1] = False
@@ -241,7 +241,7 @@ def test_a_query_that_sees_nothing_gets_the_last_bias_alone(relative, need_weigh
 
 @both_paths
 def test_a_mask_of_as_many_axes_as_the_query_is_shared_by_all_heads(need_weights):
-    """With three heads and three sequences only the number of axes can tell."""
+    """With three heads and three sequences only the number of axes distinguishes the two masks."""
     module, x = heads_of(), random(3, 4, 12)
     mask = random(3, 4, 4, seed=1) > -0.5
     shared, _ = module(x, mask=mask, need_weights=need_weights)
@@ -258,7 +258,7 @@ def test_a_mask_of_as_many_axes_as_the_query_is_shared_by_all_heads(need_weights
 
 @both_paths
 @relatives
-def test_one_sequence_is_that_of_a_batch(relative, need_weights):
+def test_one_sequence_gives_the_same_output_as_in_a_batch(relative, need_weights):
     module, x = heads_of(relative=relative), random(2, 3, 4, 12)
     together, weights = module(x, is_causal=True, need_weights=need_weights)
     assert together.shape == (2, 3, 4, 12)
@@ -286,7 +286,7 @@ def test_empty_batches_and_sequences_give_empty_outputs(shape, relative, need_we
 
 @both_paths
 @pytest.mark.parametrize("kind", ["none", "causal", "per head"])
-def test_training_drops_weights_and_nothing_else(kind, need_weights):
+def test_training_applies_dropout_to_the_weights_only(kind, need_weights):
     module, x = heads_of(8, 2, dropout=0.4, n_kv_heads=1), random(2, 5, 8)
     mask, is_causal = mask_of_kind(kind, 2, 5)
     options = {"mask": mask, "is_causal": is_causal}
@@ -305,7 +305,7 @@ def test_training_drops_weights_and_nothing_else(kind, need_weights):
 
 
 @both_paths
-def test_evaluation_drops_nothing(need_weights):
+def test_evaluation_applies_no_dropout(need_weights):
     x = random(2, 5, 12)
     expected, _ = heads_of()(x, need_weights=need_weights)
     module = heads_of(dropout=0.9)
@@ -375,12 +375,12 @@ def test_it_compiles_with_memory_and_dropout():
         ({"dropout": "0.1"}, r"dropout: expected a number in \[0, 1\), got '0.1'"),
     ],
 )
-def test_sizes_that_do_not_fit(change, message):
+def test_invalid_sizes_are_refused(change, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         MultiHeadAttention(**({"d_model": 12, "n_heads": 4} | change))
 
 
-def test_the_smallest_sizes_are_fine():
+def test_the_smallest_sizes_are_allowed():
     assert MultiHeadAttention(1, 1, n_kv_heads=1)(torch.ones(1, 1))[0].shape == (1, 1)
 
 
@@ -404,7 +404,7 @@ def test_the_smallest_sizes_are_fine():
         ({"mask": [[True] * 6] * 5}, r"mask: .* \(True = may attend\), got dtype list"),
     ],
 )
-def test_arguments_that_do_not_fit(change, message, need_weights):
+def test_arguments_of_wrong_shapes_are_refused(change, message, need_weights):
     shapes = {"query": (2, 5, 12), "key": (2, 6, 12), "value": (2, 6, 12)} | change
     fit = {
         name: torch.ones(shape) if isinstance(shape, tuple) else shape
@@ -426,7 +426,7 @@ def test_arguments_that_do_not_fit(change, message, need_weights):
         ((1, 2, 1, 4, 6), (2, 3, 4, 6)),
     ],
 )
-def test_masks_that_do_not_fit(shape, expected, need_weights):
+def test_masks_of_wrong_shapes_are_refused(shape, expected, need_weights):
     mask, got = torch.ones(shape, dtype=torch.bool), ", ".join(map(str, shape))
     message = (
         f"mask: expected a shape that broadcasts to {expected}, got ({got}{',' * (len(shape) < 2)})"
@@ -440,7 +440,7 @@ def test_masks_that_do_not_fit(shape, expected, need_weights):
 
 @both_paths
 @pytest.mark.parametrize("name", ["query", "key", "value"])
-def test_a_bad_number_is_named(name, need_weights):
+def test_an_input_with_nan_or_infinity_is_named(name, need_weights):
     tensors = {n: random(2, 4, 12) for n in ("query", "key", "value")}
     tensors[name][0, 0, 0] = math.nan
     with pytest.raises(ValueError, match=f"^{name}: expected finite numbers, got 12 NaN or infin"):

@@ -1,4 +1,4 @@
-"""Every model runs on a device without float64: forward, backward, update, cached step."""
+"""Every model works on a device without float64: forward, backward, update, cached step."""
 
 import pytest
 import torch
@@ -43,7 +43,7 @@ def test_no_model_needs_float64(model_class, positions):
 
 
 class OffTheCPU(NoFloat64):
-    """Refuse float64 everywhere but on the CPU, which always has it."""
+    """Refuse float64 on every device but the CPU, which always has it."""
 
     @staticmethod
     def _refuse(function, tensors):
@@ -52,7 +52,7 @@ class OffTheCPU(NoFloat64):
         NoFloat64._refuse(function, tensors)
 
 
-def test_the_places_of_patches_are_made_where_the_model_is_without_float64_there():
+def test_positions_of_patches_need_no_float64_on_the_device_of_the_model():
     config = TransformerConfig(vocab_size=11, d_model=16, n_heads=4)
     with torch.device("meta"), OffTheCPU():
         assert PatchEmbedding(config).places.is_meta

@@ -1,4 +1,4 @@
-"""Each kind of model leaves PyTorch: exported to ONNX, another runtime computes the same logits."""
+"""Each kind of model exported to ONNX: another runtime computes the same logits."""
 
 import numpy as np
 import onnxruntime
@@ -13,12 +13,12 @@ pytestmark = pytest.mark.slow
 SIZES = {"vocab_size": 20, "d_model": 16, "n_heads": 2, "n_layers": 2, "d_ff": 32}
 LONGEST = 64
 POST_NORM = {"norm": "post", "n_kv_heads": 1, "tie_embeddings": False}
-# Some sequences have no token at all, and in padding on the left the first queries see no key.
+# Some sequences are empty, and with padding on the left the first queries see no key.
 LENGTHS = ([3], 4), ([4, 6, 0, 1], 6), ([1, 1], 1), ([5, 0], 12), ([LONGEST, 7], LONGEST)
 
 
 class Logits(torch.nn.Module):
-    """A model without what a graph cannot return: weights that may be None."""
+    """A wrapper that returns logits only, since a graph cannot return weights that may be None."""
 
     def __init__(self, model):
         super().__init__()
@@ -29,7 +29,7 @@ class Logits(torch.nn.Module):
 
 
 def inputs(model_class, lengths, seq_len):
-    """Return ids and masks; those of a decoder are padded on the left."""
+    """Return ids and masks, padded on the left for a decoder."""
 
     def ids(seq_len):
         generator = torch.Generator().manual_seed(seq_len)
@@ -57,12 +57,12 @@ def inputs(model_class, lengths, seq_len):
     ],
 )
 def test_onnx_runtime_computes_the_same_logits(model_class, changes, tmp_path):
-    """At every position, padding included, in batches of any size and length."""
+    """At every position, including padding, and in batches of any size and length."""
     torch.manual_seed(0)
     model = model_class(TransformerConfig(**SIZES | changes, dropout=0.5))
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
-    # The exporter restores the mode of the wrapper, not that of the model.
+    # The exporter restores the mode of the wrapper and not that of the model inside.
     wrapper = Logits(model).eval()
 
     n_rows = torch.export.Dim("n_rows")

@@ -1,4 +1,4 @@
-"""attn.positions against the NumPy reference, closed forms and what makes each of them useful."""
+"""attn.positions against the NumPy reference, closed forms, and the properties of each scheme."""
 
 import copy
 import math
@@ -29,16 +29,17 @@ from tests.core.helpers import assert_close, random, refusals
 from tests.core.no_float64 import NoFloat64
 
 PUBLISHED_SLOPES = {
-    # Press et al. (2022), section 3: 1/2, 1/4, ..., 1/256; for 16 heads half-way between too.
+    # Press et al. (2022), section 3: 1/2, 1/4, ..., 1/256; for 16 heads the values half-way
+    # between, too.
     8: [2.0**-e for e in range(1, 9)],
     16: [2.0 ** -(e / 2) for e in range(1, 17)],
-    # Their published code for 12: those of 8, then every second of those of 16.
+    # Their published code for 12 heads: the slopes of 8, then every second one of those of 16.
     12: [2.0**-e for e in range(1, 9)] + [2.0**-0.5, 2.0**-1.5, 2.0**-2.5, 2.0**-3.5],
 }
 
 
 def block_rotation(angles):
-    """The matrix that turns each pair of components by its angle, written out."""
+    """Return the matrix that rotates each pair of components by its angle."""
     blocks = [
         torch.tensor([[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]], dtype=torch.float64)
         for a in angles
@@ -58,7 +59,8 @@ def test_sinusoidal_equals_numpy(n_positions, pairs, base):
     table = sinusoidal_positions(n_positions, 2 * pairs, base)
     assert table.dtype == torch.float64 and table.shape == (n_positions, 2 * pairs)
     expected = reference.sinusoidal_positions(n_positions, 2 * pairs, base)
-    # Two libraries may round a power differently in its last bit, which the position multiplies.
+    # Two libraries may round a power differently in the last bit, and the position multiplies this
+    # error.
     np.testing.assert_allclose(table.numpy(), expected, rtol=0, atol=300 * 2.0**-52)
 
 
@@ -66,7 +68,7 @@ def test_sinusoidal_equals_numpy(n_positions, pairs, base):
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("start", [0, 3])
 @pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
-def test_the_encoding_is_added(batch, start, dtype):
+def test_the_encoding_is_added_to_the_vectors(batch, start, dtype):
     module, x = SinusoidalPositions(8), random(*batch, 5, 8, dtype=dtype)
     expected = x + sinusoidal_positions(8, 8, dtype=dtype)[start : start + 5]
     output = module(x, start)
@@ -74,14 +76,14 @@ def test_the_encoding_is_added(batch, start, dtype):
     assert torch.equal(output, expected)
 
 
-def test_another_base():
+def test_sinusoidal_positions_with_another_base():
     expected = sinusoidal_positions(3, 8, 100.0, dtype=torch.float32)
     assert torch.equal(SinusoidalPositions(8, base=100.0)(torch.zeros(3, 8)), expected)
     assert not torch.equal(SinusoidalPositions(8)(torch.zeros(3, 8)), expected)
 
 
-def test_there_is_no_last_position():
-    """Whatever was asked before, the answer is the same."""
+def test_sinusoidal_positions_have_no_limit():
+    """The encoding of a position does not depend on the earlier calls."""
     module = SinusoidalPositions(8)
     table = sinusoidal_positions(2000, 8, dtype=torch.float32)
     for start, seq_len in [(0, 4), (4, 1), (0, 3), (100, 7), (107, 1), (0, 0), (1500, 500)]:
@@ -89,8 +91,8 @@ def test_there_is_no_last_position():
         assert torch.equal(output, table[start : start + seq_len])
 
 
-def test_the_table_grows_by_doubling_and_for_no_other_reason(monkeypatch):
-    """Token by token to n, it is computed log n times; and another dtype makes it no longer."""
+def test_the_table_grows_only_by_doubling(monkeypatch):
+    """Token by token to n, it is computed log n times; another dtype lengthens no table."""
     lengths, compute = [], Waves.at
 
     def counted(self, positions, *args):
@@ -111,7 +113,7 @@ def test_the_table_grows_by_doubling_and_for_no_other_reason(monkeypatch):
 
 
 def test_far_positions_are_right_in_float32_without_float64():
-    """The angle 100,000 in float32 is off by .004; so would be its sine."""
+    """The angle 100,000 in float32 has an error of .004, and so would its sine."""
     start, d_model = 100_000, 64
     expected = reference.sinusoidal_positions(start + 8, d_model)[start:]
     compiled = torch.compile(SinusoidalPositions(d_model), backend="eager")
@@ -124,7 +126,7 @@ def test_far_positions_are_right_in_float32_without_float64():
 def test_the_table_follows_the_dtype_and_the_device():
     module, table = SinusoidalPositions(8), sinusoidal_positions(6, 8)
     for dtype in (torch.float32, torch.bfloat16, torch.float64, torch.float16, torch.float32):
-        # Casting the module must not round the table: each is as precise as its dtype allows.
+        # Casting the module must not round the table: each table has the precision of its dtype.
         output = module.to(dtype)(torch.zeros(6, 8, dtype=dtype))
         assert_close(output.double(), table, 1.5 * torch.finfo(dtype).eps)
         shapeless = module(torch.zeros(6, 8, dtype=dtype, device="meta"))
@@ -140,26 +142,26 @@ def test_one_module_turns_heads_of_any_size():
             assert torch.equal(turned, rotary(x, torch.arange(3)))
 
 
-def test_in_a_graph_the_encoding_is_computed_where_the_tokens_are():
+def test_in_a_graph_the_encoding_is_computed_on_the_device_of_the_tokens():
     with patch("torch.compiler.is_compiling", return_value=True):
         assert SinusoidalPositions(8)(torch.zeros(6, 8, device="meta")).is_meta
 
 
-def test_what_stands_for_a_table_in_a_trace_is_not_kept():
+def test_a_fake_tensor_of_a_trace_is_not_cached():
     module, x = SinusoidalPositions(8), torch.zeros(6, 8)
     with FakeTensorMode(allow_non_fake_inputs=True) as mode:
         module(mode.from_tensor(x))
     assert torch.equal(module(x), sinusoidal_positions(6, 8, dtype=torch.float32))
 
 
-def test_a_function_without_changes_in_place_leaves_nothing_of_its_own():
+def test_a_tensor_of_functionalize_is_not_cached():
     module, x = SinusoidalPositions(8), torch.zeros(6, 8)
     expected = torch.func.functionalize(module)(x)
     found = module(x)
     assert not torch._is_functional_tensor(found) and torch.equal(found, expected)
 
 
-def test_there_is_nothing_to_learn_or_to_store():
+def test_sinusoidal_positions_have_no_parameters_and_no_state():
     module = SinusoidalPositions(8)
     expected = module(torch.zeros(9, 8))
     assert not module.state_dict() and not list(module.parameters())
@@ -170,7 +172,7 @@ def test_there_is_nothing_to_learn_or_to_store():
     assert torch.equal(gradient, torch.ones_like(x))
 
 
-def test_a_table_made_without_gradients_serves_with_them():
+def test_a_table_made_in_inference_mode_can_be_used_with_gradients():
     module = SinusoidalPositions(8)
     with torch.inference_mode():
         module(torch.zeros(5, 8))
@@ -179,7 +181,7 @@ def test_a_table_made_without_gradients_serves_with_them():
     assert_close(gradient, 2 * (x + sinusoidal_positions(5, 8).float()), 1e-6)
 
 
-def test_the_smallest_table():
+def test_the_smallest_sinusoidal_table():
     assert sinusoidal_positions(0, 2).shape == (0, 2)
     assert sinusoidal_positions(1, 2).tolist() == [[0.0, 1.0]]
 
@@ -195,7 +197,7 @@ def test_the_learned_vector_is_added(batch, start):
     assert torch.equal(module(x, start), x + module.weight[start : start + 5])
 
 
-def test_only_positions_that_occur_are_learned():
+def test_only_positions_that_occur_get_a_gradient():
     module, x = LearnedPositions(9, 4).double(), random(3, 5, 4)
     upstream = random(3, 5, 4, seed=1)
     (gradient,) = torch.autograd.grad(module(x, positions=2), module.weight, upstream)
@@ -204,7 +206,7 @@ def test_only_positions_that_occur_are_learned():
     assert_close(gradient, expected)
 
 
-def test_learned_positions_begin_small():
+def test_learned_positions_have_small_initial_values():
     torch.manual_seed(0)
     module = LearnedPositions(500, 400)
     assert isinstance(module.weight, nn.Parameter) and module.weight.shape == (500, 400)
@@ -214,13 +216,13 @@ def test_learned_positions_begin_small():
 
 
 @pytest.mark.parametrize("start, seq_len, last", [(0, 9, 8), (4, 5, 8), (8, 1, 8), (100, 3, 102)])
-def test_a_position_never_learned_is_refused(start, seq_len, last):
+def test_a_position_beyond_the_learned_ones_is_refused(start, seq_len, last):
     message = f"^x: expected positions below n_positions = 8, all that were learned, got {last}$"
     with pytest.raises(ValueError, match=message):
         LearnedPositions(8, 4)(torch.zeros(2, seq_len, 4), start)
 
 
-def test_of_positions_that_are_given_the_last_is_that_learned_last():
+def test_given_positions_beyond_the_learned_ones_are_refused():
     module, x = LearnedPositions(8, 4), torch.zeros(2, 4)
     assert torch.equal(module(x, torch.tensor([7, 0])), module.weight[[7, 0]])
     message = "^positions: expected positions below n_positions = 8, all that were learned, got 8$"
@@ -237,7 +239,7 @@ def test_every_learned_position_can_be_reached():
 
 
 @pytest.mark.parametrize("module", [SinusoidalPositions(4), LearnedPositions(8, 4)], ids=repr)
-def test_absolute_positions_refuse_what_is_no_sequence_of_vectors(module):
+def test_absolute_positions_refuse_inputs_of_wrong_shape(module):
     for shape, got in (((4,), r"\(4,\)"), ((2, 3, 5), r"\(2, 3, 5\)")):
         message = rf"^x: expected shape \(..., seq_len, 4\), got {got}$"
         with pytest.raises(ValueError, match=message):
@@ -279,7 +281,7 @@ def test_rotate_takes_positions_between_the_integers(dtype, tolerance):
 
 @pytest.mark.parametrize("dtype, tolerance", [(torch.float32, 1e-6), (torch.bfloat16, 0.03)])
 def test_rotation_of_far_positions_is_precise(dtype, tolerance):
-    """Neither float32 nor bfloat16 can hold the angle 100,001 to a tenth of a turn or so."""
+    """Neither float32 nor bfloat16 represents the angle 100,001 to a tenth of a turn."""
     x, positions = random(3, 8, dtype=dtype), torch.tensor([100_001, 65_537, 257])
     turned = rotary(x, positions)
     assert turned.dtype == dtype
@@ -288,22 +290,22 @@ def test_rotation_of_far_positions_is_precise(dtype, tolerance):
 
 @pytest.mark.parametrize("start", [0, 3])
 @pytest.mark.parametrize("seq_len", [5, 1, 0])
-def test_rotary_turns_queries_and_keys_where_they_stand(seq_len, start):
+def test_rotary_turns_queries_and_keys_by_their_positions(seq_len, start):
     query, key = random(2, 4, seq_len, 8), random(2, 2, seq_len, 8, seed=1)
     positions = torch.arange(start, start + seq_len)
-    # Kept angles and those computed for these positions, one row of them for all or one each.
+    # Angles are taken from the table or computed for positions, given once or for each row.
     for places in (start, positions, positions.expand(2, -1)):
         turned_query, turned_key = RotaryPositions().rotate(query, key, places)
         assert torch.equal(turned_query, rotary(query, positions))
         assert torch.equal(turned_key, rotary(key, positions))
 
 
-def test_every_row_can_stand_somewhere_else():
+def test_every_row_can_have_its_own_positions():
     query, positions = random(2, 4, 3, 8), torch.tensor([[0, 1, 2], [0, 0, 7]])
     turned, _ = RotaryPositions().rotate(query, query, positions)
     for row in range(2):
         assert_close(turned[row], rotary(query[row], positions[row]))
-    # The queries of one head have a row of positions each.
+    # For queries of one head, each row has its own positions.
     first = rotary(query[:, 0], positions)
     assert_close(first, turned[:, 0])
 
@@ -378,8 +380,8 @@ def test_the_bias_of_each_row_is_that_of_its_positions():
         assert torch.equal(bias[row], alone)
 
 
-def test_the_bias_of_tokens_in_a_row_is_that_of_their_positions():
-    """Whatever was asked before, in any precision; keys behind the queries have a place too."""
+def test_the_bias_of_consecutive_tokens_is_that_of_their_positions():
+    """Earlier calls and the precision do not matter; keys may precede the queries."""
     module = ALiBiPositions(3)
     for start, tgt_len, src_len in [
         (4, 1, 5),
@@ -400,7 +402,7 @@ def test_the_bias_of_tokens_in_a_row_is_that_of_their_positions():
     assert module.bias_in_a_row(1, 1, 2, torch.float32, torch.device("meta")).is_meta
 
 
-def test_token_by_token_the_bias_is_computed_for_few(monkeypatch):
+def test_token_by_token_the_bias_is_computed_a_few_times(monkeypatch):
     module, cpu, lengths, compute = ALiBiPositions(3), torch.device("cpu"), [], ALiBiPositions.bias
 
     def counted(self, queries, keys, dtype):
@@ -421,32 +423,32 @@ def test_token_by_token_the_bias_is_computed_for_few(monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
-def test_the_bias_tells_far_distances_apart(dtype):
-    """In bfloat16 itself 3,000 distances would be 700 different numbers."""
+def test_the_bias_distinguishes_far_distances(dtype):
+    """In bfloat16, 3,000 distances would be rounded to 700 different numbers."""
     bias = ALiBiPositions(3).bias(torch.tensor([2999]), torch.arange(3000), dtype)
     assert bias.dtype == torch.float32
     assert all(len(of_head.unique()) == 3000 for of_head in bias)
     assert_close(bias.double(), torch.from_numpy(reference.alibi_bias(3, 1, 3000)), 1e-6)
 
 
-def test_relative_positions_are_computed_where_the_query_is():
+def test_relative_positions_are_computed_on_the_device_of_the_query():
     query, places = torch.zeros(3, 5, 4, device="meta"), torch.arange(5, device="meta")
     assert ALiBiPositions(3).bias(places, places, torch.float32).is_meta
     for positions in (0, places):
         assert all(x.is_meta for x in RotaryPositions().rotate(query, query, positions))
 
 
-def test_relative_positions_have_nothing_to_learn():
+def test_relative_positions_have_no_parameters():
     for module in (RotaryPositions(), ALiBiPositions(4)):
         assert not module.state_dict() and not list(module.parameters())
 
 
-# Positions of each token --------------------------------------------------------------
+# Positions given for each token -------------------------------------------------------
 
 
 @pytest.mark.parametrize("shape", [(1,), (4,), (3, 5), (2, 1), (1, 2, 5)])
 @pytest.mark.parametrize("scheme", [SinusoidalPositions(4), LearnedPositions(9, 4)])
-def test_positions_of_tokens_that_do_not_fit_are_refused(scheme, shape):
+def test_positions_of_tokens_of_wrong_shape_are_refused(scheme, shape):
     message = (
         rf"^positions: expected a shape that broadcasts to \(2, 5\), got {re.escape(str(shape))}$"
     )
@@ -456,8 +458,8 @@ def test_positions_of_tokens_that_do_not_fit_are_refused(scheme, shape):
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("view", ["whole", "odd start", "odd rows", "every second", "heads"])
-def test_pairs_turn_wherever_they_lie(view, dtype):
-    """Complex numbers want their two halves side by side, at an even place."""
+def test_rotation_does_not_depend_on_the_memory_layout(view, dtype):
+    """PyTorch can view only pairs that are adjacent, at an even offset, as complex numbers."""
     numbers = torch.randn(3, 5, 18, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     x = {
         "whole": numbers[..., :8].contiguous(),
@@ -485,7 +487,7 @@ def turns(x, positions=(0,), base=1e4):
 
 
 def of_odd_size(name):
-    """Check a configuration whose vectors have an odd size, and whose heads have."""
+    """Check a configuration in which the sizes of vectors and of heads are odd."""
     return SCHEMES[name].check(SimpleNamespace(d_model=9, n_heads=3, max_len=4, positions=name))
 
 

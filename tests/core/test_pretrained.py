@@ -1,4 +1,4 @@
-"""attn.pretrained against transformers, tokenizers and gguf: models drawn here, and two real ones."""
+"""attn.pretrained against transformers, tokenizers and gguf: random models, and two real ones."""
 
 import json
 import os
@@ -6,7 +6,7 @@ import re
 import shutil
 from functools import partial
 
-# This stands before the first import, so that nothing comes over the network.
+# This precedes the first import, so that nothing is read from the network.
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 import gguf as their_gguf
@@ -27,7 +27,7 @@ from tests.core.test_tokenizer_pretrained import HARD, TEXTS, assert_same_ids, b
 
 
 def draw(model):
-    """Give every parameter another value, so that no bias is zero and no gain one."""
+    """Change every parameter, so that no bias is zero and no gain is one."""
     torch.manual_seed(0)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -36,7 +36,7 @@ def draw(model):
 
 
 def read_by_them(model_class, folder, **options):
-    """Read a model on the CPU, since on another device transformers needs one more package."""
+    """Load a model with transformers on the CPU; another device would need one more package."""
     with torch.device("cpu"):
         model = model_class.from_pretrained(folder, **options)
     return model.to(torch.get_default_device()).eval()
@@ -78,7 +78,7 @@ every_kind = pytest.mark.parametrize("kind", MAKE)
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory):
-    """For every kind a model of transformers and the folder it was saved in, with a tokenizer."""
+    """For every kind, a model of transformers and the folder where it is saved with a tokenizer."""
     found = {}
     for kind, make in MAKE.items():
         folder = tmp_path_factory.mktemp(kind.replace(" ", "_"))
@@ -102,7 +102,7 @@ def assert_close(actual, expected):
 
 
 @every_kind
-def test_logits_and_gradients_are_those_of_transformers(published, kind):
+def test_logits_and_gradients_equal_those_of_transformers(published, kind):
     theirs, folder = published[kind]
     ours, _ = load(folder)
     assert type(ours) is (EncoderOnly if kind.startswith("bert") else DecoderOnly)
@@ -147,7 +147,7 @@ def test_greedy_continuations_are_those_of_transformers_with_a_cache_and_without
     assert torch.equal(write(cache=ours.new_cache()), expected)
 
 
-def test_a_loaded_model_is_saved_and_loaded_as_any_other(published, tmp_path):
+def test_a_converted_model_can_be_saved_and_loaded(published, tmp_path):
     for kind in ("tied llama", "bert"):
         ours, tokenizer = load(published[kind][1])
         ours.save(tmp_path / "model")
@@ -191,14 +191,16 @@ def change_json(path, change):
         ("bert", {"vocab_size": 20}, "a tokenizer of at most vocab_size = 20 tokens, got "),
     ],
 )
-def test_what_we_do_not_have_is_refused_in_a_sentence(published, tmp_path, kind, change, message):
+def test_unsupported_configurations_are_refused_with_a_readable_error(
+    published, tmp_path, kind, change, message
+):
     folder = shutil.copytree(published[kind][1], tmp_path / "model")
     change_json(folder / "config.json", lambda content: content.update(change))
     with pytest.raises(ValueError, match=f"^{re.escape(str(folder))}.*: (expected )?{message}"):
         load(folder)
 
 
-def test_what_is_missing_or_damaged_is_said(published, tmp_path):
+def test_missing_and_damaged_files_are_named(published, tmp_path):
     with pytest.raises(ValueError, match=r"none: expected a GGUF file or a folder of Hugging Face"):
         load(tmp_path / "none")
     folder = shutil.copytree(published["gpt2"][1], tmp_path / "model")
@@ -220,8 +222,8 @@ def test_what_is_missing_or_damaged_is_said(published, tmp_path):
         (folder / name).write_bytes(content)
 
 
-def test_names_of_older_files_are_understood(published, tmp_path):
-    """GPT-2 and BERT as first published: without a prefix, with masks and counts among the weights."""
+def test_names_of_older_files_are_read(published, tmp_path):
+    """GPT-2 and BERT as first published: no prefixes, masks and counts among the weights."""
     for kind, prefix in (("gpt2", "transformer."), ("bert", "bert.")):
         folder = shutil.copytree(published[kind][1], tmp_path / kind)
         weights = load_file(folder / "model.safetensors")
@@ -248,7 +250,7 @@ def test_ids_are_those_of_tokenizers(published, kind):
     assert_same_ids(ours, theirs, HARD + TEXTS)
 
 
-def test_other_splits_of_words_are_read_as_well(published, tmp_path):
+def test_other_pre_tokenisers_are_read(published, tmp_path):
     folder = shutil.copytree(published["gpt2"][1], tmp_path / "model")
     digits = {"type": "Digits", "individual_digits": True}
     cut = {
@@ -273,12 +275,12 @@ def test_other_splits_of_words_are_read_as_well(published, tmp_path):
 
 
 def permuted(weight, n_heads):
-    """The rows of queries and keys as GGUF orders them: neighbours turn together."""
+    """Return the rows of queries and keys in the order of GGUF: neighbours are rotated together."""
     return weight.reshape(n_heads, 2, -1, weight.shape[-1]).swapaxes(1, 2).reshape(weight.shape)
 
 
 def write_gguf(path, folder, metadata=(), kinds=(), tensors=None):
-    """Write a Llama of a folder to a GGUF file, with the package of llama.cpp."""
+    """Write the Llama of a folder to a GGUF file, with the package of llama.cpp."""
     state = load_file(folder / "model.safetensors")
     vocabulary = json.loads((folder / "tokenizer.json").read_text())["model"]
     tokens = sorted(vocabulary["vocab"], key=vocabulary["vocab"].get)
@@ -403,12 +405,12 @@ def smollm2(needed):
 
 @pytest.fixture(scope="module")
 def smollm2_read(needed):
-    """The metadata and the tensors of the file."""
+    """The metadata and the tensors of the file of SmolLM2."""
     return gguf.read(needed("smollm2"))
 
 
 @pytest.mark.slow
-def test_smollm2_writes_what_it_writes_in_transformers(needed, smollm2):
+def test_smollm2_generates_the_same_text_as_in_transformers(needed, smollm2):
     path = needed("smollm2")
     theirs = read_by_them(
         transformers.LlamaForCausalLM, path.parent, gguf_file=path.name, dtype=torch.float32
@@ -428,7 +430,7 @@ def test_smollm2_writes_what_it_writes_in_transformers(needed, smollm2):
 
 
 @pytest.mark.slow
-def test_tensors_of_a_real_file_are_those_of_the_package_of_llama_cpp(needed, smollm2_read):
+def test_tensors_of_a_real_file_equal_those_read_by_llama_cpp(needed, smollm2_read):
     _, tensors = smollm2_read
     theirs = their_gguf.GGUFReader(needed("smollm2")).tensors
     assert len(theirs) == len(tensors) == 272
@@ -438,7 +440,7 @@ def test_tensors_of_a_real_file_are_those_of_the_package_of_llama_cpp(needed, sm
 
 
 @pytest.mark.slow
-def test_minilm_tells_sentences_apart_as_in_transformers(needed):
+def test_similarities_of_minilm_equal_those_in_transformers(needed):
     ours, tokenizer = load(needed("minilm"))
     theirs = read_by_them(transformers.BertModel, needed("minilm"))
     texts = [
@@ -470,7 +472,7 @@ def real_lines(needed):
 
 @pytest.mark.slow
 def test_ids_of_real_text_are_those_of_tokenizers_for_smollm2(smollm2_read, smollm2, real_lines):
-    # The file names the pre-tokeniser "smollm": each digit by itself, then as GPT-2.
+    # The file names the pre-tokeniser "smollm": digits are split one by one, then as in GPT-2.
     _, ours = smollm2
     metadata, _ = smollm2_read
     vocabulary = {token: i for i, token in enumerate(metadata["tokenizer.ggml.tokens"])}
@@ -484,7 +486,7 @@ def test_ids_of_real_text_are_those_of_tokenizers_for_smollm2(smollm2_read, smol
     assert_same_ids(ours, theirs, real_lines + HARD)
     for line in real_lines:
         assert ours.decode(ours.encode(line)) == line
-    # Bytes that its makers never met, of which it has no token.
+    # These bytes do not occur in its training text, so it has no token for them.
     assert ours.unknown("a\x04 b") == ["\x04"]
 
 

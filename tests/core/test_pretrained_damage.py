@@ -1,4 +1,4 @@
-"""Damaged files of other people's models: each loads, or is refused in a sentence with its path.
+"""Damaged files of published models: each loads, or is refused with its path.
 
 `ATTN_DAMAGED` says how many damaged copies of each file are tried, in place of 150; 10,000 take
 some minutes.
@@ -31,7 +31,7 @@ VALUES = (
 
 
 def flipped(content, dice, within):
-    """The bytes, of which some up to `within` are changed, cut out, doubled or cut off."""
+    """Return the bytes with random changes, cuts or copies among the first `within`."""
     content = bytearray(content)
     for _ in range(dice.choice((1, 1, 2, 5))):
         at = dice.randrange(min(within, len(content)) or 1)
@@ -41,7 +41,7 @@ def flipped(content, dice, within):
         elif kind == 1:
             content[at : at + 1] = bytes([dice.randrange(256)])
         elif kind == 2:
-            # The place holds a count, a length or a type.
+            # These bytes hold a count, a length or a type.
             size = dice.choice("IQ")
             number = dice.choice((*NUMBERS, dice.randrange(2**32))) % 2 ** (
                 32 if size == "I" else 64
@@ -59,7 +59,7 @@ def flipped(content, dice, within):
 
 
 def places(part):
-    """All pairs of a list or dictionary and an index or key in it, however deep."""
+    """Return all pairs of a list or dictionary and an index or key of it, at any depth."""
     if isinstance(part, dict | list):
         for place in part if isinstance(part, dict) else range(len(part)):
             yield part, place
@@ -67,7 +67,7 @@ def places(part):
 
 
 def rewritten(text, dice):
-    """JSON of which an entry is another, lost, renamed or very deep; or damaged as bytes."""
+    """Return JSON with an entry changed, removed, renamed or deeply nested; or damaged as bytes."""
     if dice.random() < 0.25:
         return flipped(text, dice, len(text))
     content = json.loads(text)
@@ -100,7 +100,7 @@ def rewritten(text, dice):
 
 
 def header_rewritten(content, dice):
-    """A safetensors file of which the header, or its length, is another."""
+    """Return a safetensors file with its header, or the header's length, damaged."""
     length = int.from_bytes(content[:8], "little")
     if dice.random() < 0.3:
         return flipped(content, dice, 8 + length)
@@ -154,7 +154,7 @@ def number(name, value, kind="I"):
         ),
     ],
 )
-def test_a_header_that_cannot_be_meant_is_refused(tmp_path, n_tensors, n_values, rest, message):
+def test_an_invalid_header_is_refused(tmp_path, n_tensors, n_values, rest, message):
     header = b"GGUF" + struct.pack("<IQQ", 3, n_tensors, n_values) + rest
     alignment = 8 if b"alignment" in rest else 32
     path = tmp_path / "model.gguf"
@@ -168,7 +168,7 @@ def test_a_header_that_cannot_be_meant_is_refused(tmp_path, n_tensors, n_values,
 
 @pytest.fixture(scope="module")
 def originals(tmp_path_factory):
-    """A file of each format: the path to load, the file to damage, and how."""
+    """For each format: the path to load, the file to damage, and the functions that damage it."""
     folder = tmp_path_factory.mktemp("whole")
     torch.manual_seed(0)
     config = transformers.LlamaConfig(**LLAMA)
@@ -191,7 +191,7 @@ def originals(tmp_path_factory):
 
 
 def shard(state, folder, n=3):
-    """Write tensors to a folder in several files and an index; return what the index says."""
+    """Write tensors to a folder in several files with an index; return the content of the index."""
     names = [f"model-{i + 1:05}-of-{n:05}.safetensors" for i in range(n)]
     index = {"metadata": {"total_size": 1}, "weight_map": {}}
     for i, name in enumerate(names):

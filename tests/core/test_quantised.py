@@ -1,4 +1,4 @@
-"""attn.transformer.quantised and its files: int8 to the bit, whole, and readable by anyone."""
+"""attn.transformer.quantised: int8 to the bit, and files that any reader of safetensors reads."""
 
 import json
 import math
@@ -24,7 +24,7 @@ all_models = pytest.mark.parametrize("model_class", [Transformer, EncoderOnly, D
 
 
 def make(model_class, seed=0, **changes):
-    """Return a model whose every parameter is random: biases of zero would hide mistakes."""
+    """Return a model with random parameters, since biases of zero would hide mistakes."""
     torch.manual_seed(seed)
     model = model_class(TransformerConfig(**SIZES | changes)).eval()
     for parameter in model.parameters():
@@ -41,7 +41,7 @@ def logits_of(model):
 
 
 @given(matrix=hnp.arrays(np.float32, hnp.array_shapes(min_dims=2, max_dims=2), elements=NUMBERS))
-def test_each_row_is_whole_numbers_and_a_scale(matrix):
+def test_each_row_is_integers_and_a_scale(matrix):
     tensors = quantise({"w": torch.from_numpy(matrix)})
     assert list(tensors) == ["w", "w.scale"]
     steps, scale = tensors["w"], tensors["w.scale"]
@@ -66,20 +66,20 @@ def test_steps_stay_within_a_byte_where_the_scale_is_rounded_most():
     "row, steps",
     [
         ([1.27, -0.02, 0.0, 0.63], [127, -2, 0, 63]),
-        ([-254.0, 127.0, 3.0, 1.0], [-127, 64, 2, 0]),  # halves go to the even number
+        ([-254.0, 127.0, 3.0, 1.0], [-127, 64, 2, 0]),  # halves are rounded to the even number
         ([0.0, 0.0, 0.0, -0.0], [0, 0, 0, 0]),
         ([1e-45, 0.0, 0.0, 0.0], [0, 0, 0, 0]),  # its scale is too small for a float32
         ([3e38, -3e38, 1e38, 0.0], [127, -127, 42, 0]),
     ],
 )
 def test_rows_by_hand(row, steps):
-    # The row above has a larger scale, which must not matter to the row under test.
+    # The row above has a larger scale, which must not affect the row under test.
     tensors = quantise({"w": torch.tensor([[99.0, 1.0, 1.0, 1.0], row], dtype=torch.float64)})
     assert tensors["w"][1].tolist() == steps
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
-def test_vectors_are_kept_and_all_becomes_float32(dtype):
+def test_vectors_are_not_rounded_and_all_tensors_become_float32(dtype):
     state_dict = {"w": torch.randn(3, 4).to(dtype), "b": torch.randn(5).to(dtype)}
     tensors = quantise(state_dict)
     assert list(tensors) == ["w", "w.scale", "b"]
@@ -91,7 +91,7 @@ def test_vectors_are_kept_and_all_becomes_float32(dtype):
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 4), (3, 3, 3)])
-def test_each_matrix_of_several_is_rounded_by_itself(shape):
+def test_each_matrix_of_a_stack_is_rounded_separately(shape):
     several = torch.randn(shape, generator=torch.Generator().manual_seed(0))
     together = dequantise(quantise({"w": several}))["w"]
     for one, matrix in zip(together, several, strict=True):
@@ -102,7 +102,7 @@ def test_restored_numbers_are_scale_times_step_in_float32():
     tensors = quantise({"w": torch.randn(5, 7)})
     steps, scale = tensors["w"].numpy(), tensors["w.scale"].numpy()
     for i, j in np.ndindex(5, 7):
-        # The product of a float32 and a whole number below 128 is exact in float64.
+        # The product of a float32 and an integer below 128 is exact in float64.
         exact = float(scale[i]) * int(steps[i, j])
         assert dequantise(tensors)["w"][i, j].item() == np.float32(exact)
 
@@ -124,19 +124,19 @@ def test_parameters_are_left_alone():
 
 @pytest.mark.parametrize("shape", [(2, 3), (3,)])
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_numbers_that_are_not_finite(shape, bad):
+def test_numbers_that_are_not_finite_are_refused(shape, bad):
     tensor = torch.ones(shape)
     tensor.flatten()[1:3] = bad
     with pytest.raises(ValueError, match="^layer.w: expected finite numbers, got 2 NaN or inf"):
         quantise({"layer.w": tensor})
 
 
-def test_numbers_too_large_for_float32():
+def test_numbers_too_large_for_float32_are_refused():
     with pytest.raises(ValueError, match="^w: expected finite numbers, got 1 NaN or infinite$"):
         quantise({"w": torch.tensor([[1e300, 1.0]], dtype=torch.float64)})
 
 
-# what is saved comes back
+# loading
 
 
 CONFIGS = [
@@ -150,7 +150,7 @@ CONFIGS = [
 
 @all_models
 @pytest.mark.parametrize("changes", CONFIGS)
-def test_a_model_comes_back_rounded(model_class, changes, tmp_path):
+def test_a_model_is_loaded_with_rounded_weights(model_class, changes, tmp_path):
     # Only Transformer has a target vocabulary.
     if model_class is not Transformer:
         changes = {name: value for name, value in changes.items() if name != "tgt_vocab_size"}
@@ -182,7 +182,7 @@ def test_a_rounded_model_saves_to_the_same_file(model_class, tmp_path):
     assert [len(path.read_bytes()) for path in (first, second)] == 2 * [first.stat().st_size]
 
 
-def test_models_are_whole_by_default(tmp_path):
+def test_models_are_not_rounded_by_default(tmp_path):
     model = make(DecoderOnly)
     model.save(tmp_path / "model")
     assert torch.equal(logits_of(DecoderOnly.load(tmp_path / "model")), logits_of(model))
@@ -190,7 +190,7 @@ def test_models_are_whole_by_default(tmp_path):
         model.save(tmp_path / "other", True)
 
 
-def test_a_model_in_float64_comes_back_as_float32(tmp_path):
+def test_a_model_in_float64_is_loaded_as_float32(tmp_path):
     make(Transformer).double().save(tmp_path / "model", quantised=True)
     assert logits_of(Transformer.load(tmp_path / "model")).dtype == torch.float32
 
@@ -199,13 +199,13 @@ def test_a_model_in_float64_comes_back_as_float32(tmp_path):
 
 
 def read(content):
-    """Return the metadata and the tensors as NumPy arrays; check what the format demands."""
+    """Return the metadata and the tensors as NumPy arrays; check the rules of the format."""
     length = int.from_bytes(content[:8], "little")
     text, data = content[8 : 8 + length], content[8 + length :]
     assert text[:1] == b"{" and text.rstrip(b" ").endswith(b"}") and length % 8 == 0
     header = json.loads(text)
     about = header.pop("__metadata__")
-    # There is one entry, because the library would write several in any order.
+    # There is only one entry, because the library would write several in any order.
     assert list(about) == ["attn"]
     metadata = json.loads(about["attn"])
     arrays, covered = {}, 0
@@ -229,7 +229,7 @@ def read(content):
         ({"positions": "learned", "norm": "pre"}, {"tgt_embedding.tokens.weight", "output.weight"}),
     ],
 )
-def test_what_a_file_holds(changes, tied, tmp_path):
+def test_the_contents_of_a_file(changes, tied, tmp_path):
     model = make(Transformer, **changes)
     model.save(tmp_path / "model", quantised=True)
     metadata, arrays = read((tmp_path / "model").read_bytes())
@@ -246,7 +246,7 @@ def test_what_a_file_holds(changes, tied, tmp_path):
         assert array.dtype == (np.int8 if name + ".scale" in arrays else np.float32)
 
 
-def test_the_checksum_is_of_all_but_itself():
+def test_the_checksum_covers_all_but_itself():
     content = pack({"w": torch.tensor([[1, -2]], dtype=torch.int8)}, {"b": 1, "a": ["é"]})
     metadata, arrays = read(content)
     assert arrays["w"].tolist() == [[1, -2]]
@@ -256,7 +256,7 @@ def test_the_checksum_is_of_all_but_itself():
     assert unpack(content)[1] == metadata
 
 
-def test_numbers_lie_at_multiples_of_their_size():
+def test_tensors_are_aligned_to_the_size_of_their_numbers():
     tensors = {"steps": torch.ones(1, 3, dtype=torch.int8), "scale": torch.tensor([2.5])}
     _, arrays = read(pack(tensors, {}))
     assert arrays["scale"].tolist() == [2.5] and arrays["steps"].tolist() == [[1, 1, 1]]
@@ -274,7 +274,7 @@ def test_weights_that_are_not_finite_leave_the_old_file(tmp_path):
     assert path.read_bytes() == content and list(tmp_path.iterdir()) == [path]
 
 
-# packed for the products
+# packed for the matrix products
 
 
 @all_models
@@ -294,7 +294,7 @@ def test_in_halves_a_model_computes_what_its_rounded_weights_say(model_class, ch
 
 
 def test_in_four_bits_each_group_has_its_steps():
-    """The rounded weights by hand; what is left is the bfloat16 of the output."""
+    """The rounded weights are computed by hand; the tolerance is that of the bfloat16 output."""
     torch.manual_seed(0)
     linear = torch.nn.Linear(64, 48)
     linear.weight.data[3, :32], linear.weight.data[4, 32:] = 0.5, 0.0
@@ -310,7 +310,7 @@ def test_in_four_bits_each_group_has_its_steps():
     small = packed(torch.nn.Sequential(linear), bits=4)
     expected = (x @ weight.T + linear.bias).detach()
     torch.testing.assert_close(small(x), expected, rtol=2**-7, atol=2**-7)
-    # The weights as they were lie further away.
+    # The original weights differ more from the output than the rounded ones.
     assert ((linear(x) - expected).abs() > 2**-6).any()
 
 
