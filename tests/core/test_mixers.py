@@ -240,8 +240,8 @@ def test_the_reported_costs_are_right(changes, length):
     cache, options = model.new_cache(), model.config
     if length > 1:
         model(ids[:, :-1], cache=cache)
-    # PyTorch counts no fused attention on every processor, so the weights are asked for. A state
-    # has none of the tokens before.
+    # PyTorch does not count fused attention on every processor, so weights are requested, except of
+    # a state, which has no weights of earlier tokens.
     x = torch.randn(1, 1, options.d_model)
     layers = zip(options.layer_mixers, model.stack.layers, cache.self_attention, strict=True)
     for mixer, layer, kept in layers:

@@ -381,7 +381,7 @@ def test_the_bias_of_each_row_is_that_of_its_positions():
 
 
 def test_the_bias_of_consecutive_tokens_is_that_of_their_positions():
-    """Earlier calls and the precision do not matter; keys may precede the queries."""
+    """Earlier calls and the precision do not matter; keys may follow the query."""
     module = ALiBiPositions(3)
     for start, tgt_len, src_len in [
         (4, 1, 5),

@@ -1,4 +1,4 @@
-"""attn_course.passages and attn.applications.question_answering: data that tells the truth, spans, and answers."""
+"""attn_course.passages and attn.applications.question_answering: the data, spans, and answers."""
 
 import dataclasses
 import functools
@@ -38,7 +38,7 @@ ENIAC = "The first general-purpose electronic computer, ENIAC, was completed in 
 ASKED = "When was the first computer invented?"
 
 
-# The data, read back by another route: every template as a regular expression.
+# The data are parsed independently: every template as a regular expression.
 
 TABLES = tomllib.loads(Path(passages.__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
@@ -53,7 +53,7 @@ def values_of(slot):
 
 
 def pattern(template):
-    """Return a regular expression that reads the values of the slots of a template."""
+    """Return a regular expression that matches a template and captures the values of its slots."""
     found = ""
     for piece in re.split(r"(\{\w+\}|<\w+>)", template):
         name = piece[1:-1]
@@ -86,7 +86,7 @@ def asks():
 
 
 def facts_of(context):
-    """Return the frame and the values of every sentence."""
+    """Return the frame and the values of every sentence of a passage."""
     facts = []
     for sentence in re.split(r"(?<=\.) ", context):
         matches = [(name, state.fullmatch(sentence)) for name, state in states()]
@@ -95,7 +95,7 @@ def facts_of(context):
 
 
 def readings_of(question):
-    """Return each frame and slot that may be asked for, and the values given."""
+    """Return each frame and slot that a question may ask for, and the values in the question."""
     matches = [(name, slot, ask.fullmatch(question)) for name, slot, ask in asks()]
     return [(name, slot, match.groupdict()) for name, slot, match in matches if match]
 
@@ -136,7 +136,7 @@ def test_a_passage_has_one_to_five_facts_and_no_two_of_a_frame_share_a_value():
 
 
 @pytest.mark.slow
-def test_no_fact_to_train_on_has_a_pair_held_out_and_every_unseen_question_asks_for_one():
+def test_held_out_pairs_are_in_no_training_fact_and_in_every_unseen_question():
     for context, *_ in questions(300, seed=13):
         for _, values in facts_of(context):
             assert not any(is_held_out(*p) for p in itertools.combinations(values.values(), 2))
@@ -160,7 +160,7 @@ def test_one_pair_in_ten_is_held_out_in_either_order():
 
 
 @pytest.mark.slow
-def test_the_passage_of_the_document_is_of_the_grammar_and_not_to_train_on():
+def test_the_documented_passage_is_of_the_grammar_and_not_in_the_training_data():
     assert answers_of(ENIAC, ASKED) == {"1945"}
     for context, *_ in questions(800, seed=0, kind="invention.year"):
         for name, values in facts_of(context):
@@ -168,7 +168,7 @@ def test_the_passage_of_the_document_is_of_the_grammar_and_not_to_train_on():
 
 
 @pytest.mark.slow
-def test_there_are_more_than_twenty_kinds_and_each_can_be_asked_for():
+def test_there_are_more_than_twenty_kinds_of_questions_and_each_can_be_chosen():
     assert len(KINDS) == len(set(KINDS)) == 41
     for kind in KINDS:
         frame, slot = kind.split(".")
@@ -183,7 +183,7 @@ def test_there_are_more_than_twenty_kinds_and_each_can_be_asked_for():
 
 
 @pytest.mark.slow
-def test_all_kinds_are_asked_if_none_is_given():
+def test_questions_have_all_kinds_by_default():
     found = {
         f"{frame}.{slot}"
         for _, question, *_ in questions(800, seed=2)
@@ -196,7 +196,7 @@ def test_all_kinds_are_asked_if_none_is_given():
 def test_one_question_in_five_has_no_answer_for_either_of_two_reasons():
     some = [question for question in questions(2000, seed=1) if not question.answer]
     assert 0.17 < len(some) / 2000 < 0.23
-    # `told` counts passages that hold the fact, but not the slot that is asked for.
+    # `told` counts passages that hold the fact, but not the slot that the question asks for.
     told = 0
     for context, question, *_ in some:
         for frame, _, given_values in readings_of(question):
@@ -206,7 +206,7 @@ def test_one_question_in_five_has_no_answer_for_either_of_two_reasons():
     assert 0.2 < told / len(some) < 0.8
 
 
-def test_the_same_seed_gives_the_same_questions_and_another_gives_others():
+def test_questions_depend_on_the_seed():
     assert questions(20, seed=3) == questions(40, seed=3)[:20]
     assert not set(questions(20, seed=3)) & set(questions(20, seed=4))
     assert questions(0, seed=3) == []
@@ -222,7 +222,7 @@ def test_the_same_seed_gives_the_same_questions_and_another_gives_others():
         ({"n": 1, "seed": 0, "kind": "thing"}, "kind: expected 'invention.year' or .* got 'thing'"),
     ],
 )
-def test_questions_refuses(arguments, message):
+def test_questions_refuses_invalid_arguments(arguments, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         questions(**arguments)
 
@@ -262,7 +262,7 @@ IDS = torch.tensor([[2, 5, 6, 3, 7, 8, 9, 5], [2, 5, 3, 8, 4, 0, 0, 0]])
 ROLES = torch.tensor([[0, 0, 0, 0, 1, 1, 1, 2], [0, 0, 0, 1, 1, 0, 0, 0]])
 
 
-def test_the_vector_of_its_role_is_added_to_each_token():
+def test_a_role_embedding_is_added_to_each_token():
     model = reader()
     assert model.roles.weight.shape == (3, 16)
     x = model.embedding(IDS) + model.roles.weight[ROLES]
@@ -271,7 +271,7 @@ def test_the_vector_of_its_role_is_added_to_each_token():
     torch.testing.assert_close(torch.stack((start, end), dim=-1), model.output(read))
 
 
-def test_weights_are_returned_only_if_asked_for():
+def test_weights_are_returned_only_on_request():
     model = reader()
     assert model(IDS, ROLES, [8, 5])[2] is None
     weights = model(IDS, ROLES, [8, 5], need_weights=True)[2]
@@ -279,7 +279,7 @@ def test_weights_are_returned_only_if_asked_for():
     assert (weights[0][1, :, :, 5:] == 0).all()
 
 
-def test_the_loss_is_the_surprise_at_the_right_span_among_all():
+def test_the_loss_is_the_negative_log_probability_of_the_right_span():
     model = reader()
     batch = {"ids": IDS, "roles": ROLES, "lengths": torch.tensor([8, 5])}
     batch["span"] = torch.tensor([5 * MAX_WORDS + 1, 0])
@@ -337,20 +337,20 @@ OF_CONTEXT, NINE = "answer: expected words of the context from start", "a b c d 
         (("The sky", "Why?", " ", 0), "answer: expected at least one word, got ' '"),
     ],
 )
-def test_encode_refuses(arguments, message):
+def test_encode_refuses_invalid_arguments(arguments, message):
     with refuses(message):
         encode(WORDS, True, *arguments)
 
 
 def test_a_span_is_quoted_with_its_place_in_the_passage():
     one = encode(WORDS, True, "The sky is blue.", "What is blue?")
-    # This span is the second word of the context and one more.
+    # This span begins at the second word of the context and has one word more.
     span = (one.n_before + 1) * MAX_WORDS + 1
     assert quote(one, span, 0.75) == Answer("sky is", 1, 3, 0.75)
     assert quote(one, 0, 0.25) == Answer("", None, None, 0.25)
 
 
-def test_an_answer_may_have_as_many_words_as_a_span():
+def test_an_answer_may_have_the_greatest_length_of_a_span():
     one = encode(WORDS, True, "a b c d e f g h i", "Why?", "b c d e f g h i", 1)
     assert divmod(one.span, MAX_WORDS) == (one.n_before + 1, MAX_WORDS - 1)
 
@@ -367,7 +367,7 @@ def test_tokens_ids_and_roles_belong_together_in_any_text(context, question):
     assert WordTokenizer.eos_id not in one.ids[one.n_before :]
 
 
-def test_a_batch_is_filled_with_padding_that_is_outside():
+def test_padding_of_a_batch_has_the_role_outside():
     some = [
         encode(WORDS, True, "The sky .", "Is blue?"),
         encode(WORDS, True, "Sky", "Blue", "Sky", 0),
@@ -379,7 +379,7 @@ def test_a_batch_is_filled_with_padding_that_is_outside():
     assert batch["span"].tolist() == [0, 3 * MAX_WORDS]
 
 
-# The whole system, trained a little on a few kinds
+# The whole system, trained briefly on a few kinds
 
 
 TAUGHT = ("thing.colour", "invention.year")
@@ -392,13 +392,13 @@ def some_questions(n, seed, unseen):
 
 @pytest.fixture(scope="module", params=[pytest.param("trained", marks=pytest.mark.slow)])
 def trained():
-    """Train once; the mark makes every test that uses it slow."""
+    """Train once; the mark makes every test that uses this fixture slow."""
     return QuestionAnswerer.fit(some_questions(1000, 0, unseen=False), training=SHORT)
 
 
 @pytest.fixture(scope="module")
 def untrained():
-    """What an answerer does without having learned anything, this one does as well."""
+    """An answerer with hardly any training, for tests that need no learned behaviour."""
     training = dataclasses.replace(SHORT, steps=1)
     return QuestionAnswerer.fit(some_questions(40, 0, unseen=False), training=training)
 
@@ -408,7 +408,7 @@ def unseen():
     return some_questions(60, 1, unseen=True)
 
 
-def test_it_learns_to_read(trained, unseen):
+def test_training_reaches_the_expected_accuracy(trained, unseen):
     assert trained.evaluate(unseen)["exact_match"] > 0.9
 
 
@@ -437,7 +437,7 @@ def test_the_answer_is_the_most_probable_of_all_spans(untrained, unseen):
         assert answer.probability == pytest.approx(right, rel=1e-4)
 
 
-def test_evaluation_counts_answers_given_one_at_a_time(untrained, unseen, monkeypatch):
+def test_evaluation_equals_counting_answers_one_at_a_time(untrained, unseen, monkeypatch):
     monkeypatch.setattr(_sequences, "AT_A_TIME", 7)
     some = unseen[::4]
     wrong = Question(some[0].context, some[0].question, "wrong", 0)
@@ -455,7 +455,7 @@ def test_evaluation_counts_answers_given_one_at_a_time(untrained, unseen, monkey
     assert numbers["exact_match"] < numbers["knows_if"] < 1
 
 
-def test_questions_of_about_one_length_are_read_together(untrained, unseen, monkeypatch):
+def test_questions_of_similar_length_form_a_batch(untrained, unseen, monkeypatch):
     monkeypatch.setattr(_sequences, "AT_A_TIME", 4)
     lengths, sizes = [], []
 
@@ -469,13 +469,13 @@ def test_questions_of_about_one_length_are_read_together(untrained, unseen, monk
     assert sizes == [4, 4, 2] and lengths == sorted(lengths)
 
 
-def test_unknown_words_do_not_hinder_it(trained):
+def test_unknown_words_do_not_prevent_a_right_answer(trained):
     assert "quux" not in trained.tokenizer.tokens and "bendy" not in trained.tokenizer.tokens
     context = "The first bendy lamp, QUUX, was finished in 1903."
     assert trained.answer(context, "When was the first lamp built?").text == "1903"
 
 
-def test_attention_is_that_of_the_reader(untrained):
+def test_attention_returns_the_weights_of_the_model(untrained):
     tokens, weights = untrained.attention(ENIAC, ASKED)
     assert tokens == ["<sos>", *split(ASKED), "<eos>", *split(ENIAC)]
     config = untrained.model.config
@@ -488,14 +488,14 @@ def test_attention_is_that_of_the_reader(untrained):
     np.testing.assert_array_equal(weights, np.stack([layer[0] for layer in right]))
 
 
-def test_words_are_known_that_occur_often_enough():
+def test_the_vocabulary_has_the_words_that_occur_at_least_five_times():
     some = questions(60, 0)
     fitted = QuestionAnswerer.fit(some, training=dataclasses.replace(SHORT, steps=1))
     texts = [text for question in some for text in question[:2]]
     assert fitted.tokenizer == WordTokenizer.train(texts, min_count=5)
 
 
-def test_marks_are_learned_from_and_may_be_left_out(untrained, tmp_path):
+def test_marks_change_the_training_and_can_be_switched_off(untrained, tmp_path):
     training = dataclasses.replace(SHORT, steps=2)
     some = questions(40, 0)
     with_marks, without = (

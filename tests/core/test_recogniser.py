@@ -1,4 +1,4 @@
-"""What language a text is in: what is stored was counted so, and a reader's own lines."""
+"""Recognising the language of a text: the stored counts and error rates, and single lines."""
 
 import json
 
@@ -18,7 +18,7 @@ STORED = json.loads(TABLES.read_text(encoding="utf-8"))
         ("Me llamo Meg y tengo 3 gatos.", "es", "es"),
         ("donde esta la biblioteca", "es", "es"),
         ("I don\u2019t know", "en", "en"),
-        # Nothing in them says which of the two it is.
+        # These texts do not tell which of the two languages it is.
         ("Tom", "en", "es"),
         ("Marta gives roses to Sara.", "en", "es"),
         ("No.", "en", "es"),
@@ -32,7 +32,7 @@ STORED = json.loads(TABLES.read_text(encoding="utf-8"))
         ("I love you 🙂", "en", "en"),
     ],
 )
-def test_a_text_is_taken_for_what_it_is(text, from_english, from_spanish):
+def test_the_language_of_a_text_is_recognised(text, from_english, from_spanish):
     assert [language_of(text, language) for language in ("en", "es")] == [
         from_english,
         from_spanish,
@@ -40,16 +40,16 @@ def test_a_text_is_taken_for_what_it_is(text, from_english, from_spanish):
     assert (doubt(text) == "") == (from_english == "en")
 
 
-def test_the_chances_of_what_follows_a_letter_sum_to_one():
+def test_the_probabilities_of_the_next_letter_sum_to_one():
     words, surprise = tables()
-    # They were rounded to tenths of a nat.
+    # They are stored rounded to tenths of a nat.
     np.testing.assert_allclose(np.exp(-surprise).sum(axis=-1), 1, atol=0.05)
     (th,) = [tuple(places("th")[1:3])]
     assert surprise[0][th] < surprise[1][th] and words["the"] < -4 and words["el"] > 4
 
 
-def test_it_is_right_as_often_as_promised():
-    """At most one false alarm in a hundred, and 98 of a hundred of each other kind found."""
+def test_the_stored_error_rates_are_small():
+    """At most 1% of lines in the expected language are flagged, and 98% of all others are found."""
     wrong = {name: 1 - right / n for name, (right, n) in STORED["rates"].items()}
     assert STORED["rates"]["English"][1] == 3000
     for name, share in wrong.items():
@@ -74,7 +74,7 @@ def test_the_tables_and_the_rates_are_those_of_the_corpus(needed):
         (("a", "fr"), "expected: expected .*'es'.* got 'fr'"),
     ],
 )
-def test_what_is_no_text_or_no_language_of_the_two_is_refused(arguments, message):
+def test_invalid_texts_and_other_languages_are_refused(arguments, message):
     for ask in (language_of, doubt):
         with pytest.raises(ValueError, match=message):
             ask(*arguments)

@@ -1,4 +1,4 @@
-"""attn.recurrent: by hand, one step at a time; who sees what; what is refused."""
+"""attn.recurrent: values by hand, steps, causality and padding, and refusals."""
 
 import re
 from functools import partial
@@ -54,7 +54,7 @@ def test_the_logits_are_those_of_single_steps(model, batch):
 
 
 def assert_gradients_are_those_of_small_changes(model, *inputs):
-    """Of all that leads from the parameters to the logits, nothing may be cut off."""
+    """Compare the gradients of all parameters with finite differences of the logits."""
     names, parameters = zip(*model.named_parameters(), strict=True)
 
     def logits(*values):
@@ -64,7 +64,7 @@ def assert_gradients_are_those_of_small_changes(model, *inputs):
     assert torch.autograd.gradcheck(logits, parameters, fast_mode=True)
 
 
-def test_weights_are_given_only_when_asked_for(batch):
+def test_weights_are_returned_only_on_request(batch):
     source, target = batch
     model = RecurrentEncoderDecoder(VOCAB, D_MODEL)
     assert model(source, target)[1] is None
@@ -112,7 +112,7 @@ def test_gradients_reach_every_parameter_through_padding(kind, batch):
 
 
 @torch.no_grad()
-def test_additive_attention_compares_the_state_before_and_is_read_with_the_token(batch):
+def test_additive_attention_uses_the_previous_state_and_feeds_its_output_in_with_the_token(batch):
     torch.manual_seed(0)
     model = RecurrentEncoderDecoder(VOCAB, D_MODEL, attention="additive").double()
     source, target = batch
@@ -142,7 +142,7 @@ def test_additive_attention_compares_the_state_before_and_is_read_with_the_token
 
 
 @torch.no_grad()
-def test_both_ends_are_two_grus_of_half_the_size():
+def test_a_bidirectional_encoder_is_two_grus_of_half_the_size():
     torch.manual_seed(0)
     model = RecurrentEncoderDecoder(VOCAB, D_MODEL, bidirectional=True).double()
     source = torch.tensor([[4, 5, 6]])
@@ -168,7 +168,7 @@ def test_tied_logits_are_products_with_the_embeddings():
 
 @torch.no_grad()
 @pytest.mark.parametrize("cached", [True, False])
-def test_steps_score_as_the_whole_does(kind, batch, cached):
+def test_steps_have_the_logits_of_the_full_pass(kind, batch, cached):
     source, target = batch
     memory, last = kind.encode(source, LENGTHS)
     cache = RecurrentCache() if cached else None
@@ -179,7 +179,7 @@ def test_steps_score_as_the_whole_does(kind, batch, cached):
     assert cache is None or cache.length == target.shape[1]
 
 
-def test_beams_go_their_ways_with_the_cache_as_without(kind, batch):
+def test_beam_search_is_the_same_with_and_without_a_cache(kind, batch):
     source, _ = batch
     memory, last = kind.encode(source, LENGTHS)
     step = partial(kind.step, memory=memory, last=last, lengths=LENGTHS)
@@ -192,7 +192,7 @@ def test_beams_go_their_ways_with_the_cache_as_without(kind, batch):
 
 @torch.no_grad()
 def test_padding_is_hidden_on_the_device_of_the_states(batch):
-    """The lengths stay on the CPU, where PyTorch wants them; the GRUs are its own."""
+    """The lengths stay on the CPU, where PyTorch requires them; only the decoder is moved."""
     model = RecurrentEncoderDecoder(VOCAB, D_MODEL, attention="additive")
     source, target = batch
     memory, last = model.encode(source, LENGTHS)
@@ -204,11 +204,11 @@ def test_padding_is_hidden_on_the_device_of_the_states(batch):
 
 
 @pytest.mark.parametrize("attention, name", [(True, "dot"), (False, None), ("dot", "dot")])
-def test_attention_has_a_name(attention, name):
+def test_attention_may_be_given_as_a_flag_or_a_name(attention, name):
     assert RecurrentEncoderDecoder(VOCAB, D_MODEL, attention=attention).attention == name
 
 
-def test_tied_embeddings_begin_small():
+def test_tied_embeddings_have_small_initial_values():
     torch.manual_seed(0)
     model = RecurrentEncoderDecoder(1000, 64, tie_embeddings=True)
     assert model.embedding.weight.std().item() == pytest.approx(1 / 8, rel=0.02)
@@ -237,7 +237,7 @@ def test_a_batch_may_be_empty(kind, batch):
         assert kind.step(target, RecurrentCache(), memory, last, lengths).shape == (0, VOCAB)
 
 
-def test_steps_that_do_not_fit_are_refused_and_can_be_taken_again(kind, batch):
+def test_steps_of_wrong_shape_are_refused_and_can_be_repeated(kind, batch):
     source, target = batch
     memory, last = kind.encode(source)
     cache = RecurrentCache()
@@ -256,7 +256,7 @@ def test_steps_that_do_not_fit_are_refused_and_can_be_taken_again(kind, batch):
     torch.testing.assert_close(found, kind.step(target[:, :2], None, memory, last))
 
 
-def test_dropout_acts_in_training_alone(batch):
+def test_dropout_is_applied_in_training_only(batch):
     torch.manual_seed(0)
     model = RecurrentEncoderDecoder(VOCAB, D_MODEL, dropout=0.5)
     source, target = batch
@@ -265,7 +265,7 @@ def test_dropout_acts_in_training_alone(batch):
     assert torch.equal(model(source, target)[0], model(source, target)[0])
 
 
-# both ways
+# bidirectional recurrent models
 
 
 @pytest.fixture
@@ -275,7 +275,7 @@ def both_ways():
 
 
 @torch.no_grad()
-def test_each_direction_is_a_gru_that_stops_before_the_word(both_ways):
+def test_each_direction_is_a_gru_over_the_words_before_the_predicted_one(both_ways):
     model, ids = both_ways, torch.tensor([[2, 5, 6, 7, 8, 3]])
     found = model(ids, torch.tensor([6]))[0]
     assert len(found) == 4
@@ -296,8 +296,8 @@ def test_padding_changes_nothing(both_ways):
         torch.testing.assert_close(padded[row, : length - 2], alone[0])
 
 
-def test_texts_are_turned_around_on_their_own_device():
-    """The GRUs are PyTorch's; this is the step between them that makes a tensor."""
+def test_texts_are_reversed_on_their_own_device():
+    """The GRUs are PyTorch's; the reversal between them makes a tensor."""
     x, lengths = torch.arange(8.0).reshape(2, 4, 1), torch.tensor([4, 2])
     with OtherDevice():
         found = _reverse(x.to(DEVICE), lengths.to(DEVICE)).cpu()
@@ -310,7 +310,7 @@ def test_gradients_reach_both_directions(both_ways):
 
 
 @pytest.mark.parametrize("model_class", [RecurrentEncoderDecoder, BidirectionalRecurrent])
-def test_vectors_have_64_numbers_unless_told_otherwise(model_class):
+def test_vectors_have_64_components_by_default(model_class):
     assert model_class(VOCAB).embedding.weight.shape == (VOCAB, 64)
 
 
@@ -318,7 +318,7 @@ def test_vectors_have_64_numbers_unless_told_otherwise(model_class):
 
 
 def reads(source, target=(3, 4), lengths=None, **options):
-    """Let an encoder-decoder read ids of these shapes, or those that are given."""
+    """Run an encoder-decoder on ids, given as they are or by their shapes."""
     model = RecurrentEncoderDecoder(VOCAB, D_MODEL, **options)
     source, target = (
         torch.zeros(x).long() if isinstance(x, tuple) else x for x in (source, target)

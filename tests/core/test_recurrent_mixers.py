@@ -1,4 +1,4 @@
-"""attn.mixers.recurrent: the layers around a state, and what such a layer cannot do."""
+"""attn.mixers.recurrent: the layers around a state, and what they refuse."""
 
 import pytest
 import torch
@@ -14,7 +14,7 @@ EACH = pytest.mark.parametrize("mixer", MIXERS, ids=lambda mixer: type(mixer).__
 
 
 def layer(mixer, **changes):
-    """Return the module of one layer, of which no weight is what it was at first, such as 0 or 1."""
+    """Return the module of one layer with every weight changed, so that none is 0 or 1."""
     torch.manual_seed(0)
     config = TransformerConfig(**SIZES | changes, mixers=(mixer,))
     module = DecoderOnly(config).double().eval().stack.layers[0].self_attention
@@ -45,8 +45,8 @@ def test_linear_attention_is_a_mean_by_positive_products():
     torch.testing.assert_close(found, weights)
 
 
-def test_retention_fades_by_another_power_in_each_head():
-    """Sections 2.1 and 2.2 of the paper as they stand there, but for the norm of the authors' code."""
+def test_retention_decays_by_a_different_power_in_each_head():
+    """Sections 2.1 and 2.2 of the paper, but with the norm of the authors' code."""
     module, x = layer(Retention(), positions="rotary"), tokens(2, 7)
     query, key, value = (heads(module, f"{name}_proj", x) for name in "qkv")
     angles = torch.arange(7)[:, None] * 10000.0 ** -(torch.arange(2, dtype=torch.float64) / 2)
@@ -78,7 +78,7 @@ def test_the_gated_delta_rule_is_the_layer_of_qwen3_next():
     with torch.no_grad():
         for parameter in theirs.parameters():
             parameter.copy_(0.5 * torch.randn_like(parameter))
-        # Theirs has the rows of all four projections head by head, ours one after the other.
+        # Its matrix has the rows of all four projections head by head, ours one after the other.
         rows = theirs.in_proj_qkvz.weight.unflatten(0, (4, -1)).split((8, 8, 6, 6), dim=1)
         names = ("q_proj", "k_proj", "v_proj", "gate_proj")
         state = {
@@ -98,7 +98,7 @@ def test_the_gated_delta_rule_is_the_layer_of_qwen3_next():
 
 
 @EACH
-def test_padding_leaves_no_trace(mixer):
+def test_padding_changes_nothing(mixer):
     module, x = layer(mixer), tokens(2, 9)
     for real in (padding_mask([9, 5], 9), padding_mask([9, 5], 9).flip(-1)):
         cache, other = module.new_cache(), module.new_cache()
@@ -149,13 +149,13 @@ def test_beta_goes_up_to_one_or_two():
         ({"cache": MultiHead()}, r"^cache: expected a StateCache, from new_cache\(\), got Multi"),
     ],
 )
-def test_what_a_state_cannot_do_is_refused(given, message):
+def test_masks_and_options_that_a_state_does_not_support_are_refused(given, message):
     module = layer(GatedDeltaRule(convolution=2))
     with pytest.raises(ValueError, match=message):
         module(tokens(2, 5), **{"is_causal": True} | given)
 
 
-def test_a_cache_is_of_one_layer_and_keeps_no_keys():
+def test_a_cache_belongs_to_one_kind_of_layer_and_holds_no_keys():
     module, cache = layer(DeltaRule()), StateCache()
     module(tokens(2, 5), is_causal=True, need_weights=True, cache=cache)
     with pytest.raises(ValueError, match="^need_weights: expected False, since the tokens in the"):
@@ -194,12 +194,12 @@ def test_a_cache_is_of_one_layer_and_keeps_no_keys():
         ),
     ],
 )
-def test_a_description_that_fits_no_layer_is_refused(make, message):
+def test_an_invalid_description_of_a_layer_is_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 
 
-def test_positions_go_on_behind_those_that_were_given():
+def test_positions_continue_from_those_that_were_given():
     module, x = layer(Retention(), positions="rotary"), tokens(2, 9)
     stand = torch.tensor([[3], [0]]) + torch.arange(9)
     expected, _ = module(x, is_causal=True, positions=stand)

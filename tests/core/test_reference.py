@@ -1,4 +1,4 @@
-"""attn.reference against loops over single queries, closed forms, and its own promises.
+"""attn.reference against loops over single queries, closed forms, and its documented properties.
 
 `attend_one_by_one` is the ground truth: it *gathers* the keys a query may see instead of
 masking the others, so it shares neither code nor method with what it checks.
@@ -53,7 +53,7 @@ def test_softmax_does_not_overflow_and_ignores_a_constant():
 
 
 def test_softmax_takes_the_peak_of_each_slice():
-    """Relative to the largest score of all, the lower row would be exp(-2000) / 0."""
+    """Relative to the largest of all scores, the lower row would be exp(-2000) / 0."""
     close(softmax([[0.0, 0.0], [-2000.0, -2000.0]]), np.full((2, 2), 0.5))
     close(softmax([[0.0, -2000.0], [0.0, -2000.0]], axis=0), np.full((2, 2), 0.5))
 
@@ -65,7 +65,7 @@ def test_softmax_of_nothing_is_zeros():
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_softmax_refuses_what_would_spread(bad):
+def test_softmax_refuses_nan_and_plus_infinity(bad):
     with pytest.raises(
         ValueError, match=r"^scores: expected numbers below \+inf, got NaN or \+inf$"
     ):
@@ -96,7 +96,7 @@ def test_attention_equals_attending_one_by_one(attention_inputs, data):
 
 
 def test_no_visible_score_is_lower_than_a_masked_one():
-    """Masking with a finite number like -1e9 would lose to the visible score of -1e12."""
+    """A mask of a finite number such as -1e9 would exceed the visible score of -1e12."""
     inputs = [[1e6]], [[-1e6], [0.0]], [[1.0], [0.0]], [True, False]
     assert scaled_dot_product_attention(*inputs)[0].tolist() == [[1.0]]
     assert online_attention(*inputs, block_size=1).tolist() == [[1.0]]
@@ -125,7 +125,7 @@ def test_integers_are_computed_in_float64_and_float32_stays():
     assert scaled_dot_product_attention(ones, ones, ones.astype(np.float32))[0].dtype == np.float64
 
 
-def test_lists_are_fine():
+def test_lists_are_accepted():
     output, _ = scaled_dot_product_attention(
         [[0, 0]], [[1, 2], [3, 4]], [[10], [20]], [True, False]
     )
@@ -147,7 +147,7 @@ def test_lists_are_fine():
         ({"mask": (2, 1, 4, 5)}, r"mask: .* broadcasts to \(2, 4, 5\), got \(2, 1, 4, 5\)"),
     ],
 )
-def test_shapes_that_do_not_fit(attend, change, message):
+def test_wrong_shapes_are_refused(attend, change, message):
     shapes = {"query": (2, 4, 8), "key": (5, 8), "value": (5, 8), "mask": (4, 5)} | change
     mask = np.ones(shapes.pop("mask"), dtype=bool)
     with pytest.raises(ValueError, match=f"^{message}$"):
@@ -155,7 +155,7 @@ def test_shapes_that_do_not_fit(attend, change, message):
 
 
 @pytest.mark.parametrize("attend", [scaled_dot_product_attention, online_attention])
-def test_values_that_are_refused(attend):
+def test_invalid_values_are_refused(attend):
     x, mask = random(2, 3), np.ones((2, 2))
     boolean = r"^mask: expected a boolean array \(True = may attend\), got dtype float64$"
     with pytest.raises(ValueError, match=boolean):
@@ -181,7 +181,7 @@ def test_values_that_are_refused(attend):
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
 def test_products_that_overflow_are_refused(attend, mask, largest, dtype, sign):
-    """At -inf they would pass for masked, and a query that sees nothing else gets zeros."""
+    """A score of -inf would count as masked, and a query with only such scores would get zeros."""
     query, key = np.array([[largest]], dtype), np.array([[sign * largest], [1]], dtype)
     message = f"^query, key: expected products that fit in {np.dtype(dtype)}, got an overflow$"
     with pytest.raises(ValueError, match=message):
@@ -220,7 +220,7 @@ def test_self_attention_without_a_mask_allows_all():
         (((4, 6), (6, 3), (6, 2), (6, 3)), r"w_k: expected shape \(6, 3\) to match w_q, got"),
     ],
 )
-def test_self_attention_shapes_that_do_not_fit(shapes, message):
+def test_self_attention_refuses_wrong_shapes(shapes, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         self_attention(*(random(*shape) for shape in shapes))
 
@@ -236,7 +236,7 @@ def test_self_attention_names_the_array_with_a_nan():
 
 @pytest.mark.parametrize("block_size", [1, 2, 3, 5, 7, 16, 17, 1000])
 @pytest.mark.parametrize("mask_kind", ["none", "random", "row", "column", "causal", "dead rows"])
-def test_online_equals_all_at_once(block_size, mask_kind):
+def test_online_attention_equals_ordinary_attention(block_size, mask_kind):
     tgt_len, src_len = 11, 17
     mask = {
         "none": None,
@@ -247,7 +247,8 @@ def test_online_equals_all_at_once(block_size, mask_kind):
         "dead rows": random(tgt_len, src_len, seed=4) > 1.7,
     }[mask_kind]
     query, key, value = random(3, tgt_len, 6), random(3, src_len, 6), random(3, src_len, 2)
-    # Scores that rise along the keys make every block move the peak; negative, none after the 1st.
+    # With rising scores every block changes the peak; with falling scores only the first one sets
+    # it.
     for slope in (30, 0, -30):
         ramp = slope * np.linspace(0, 1, src_len)[:, None] * np.ones(6)
         inputs = (abs(query), key + ramp, value)
@@ -258,7 +259,7 @@ def test_online_equals_all_at_once(block_size, mask_kind):
 
 
 @pytest.mark.parametrize("given, size", [({}, 256), ({"block_size": 100}, 100)])
-def test_online_reads_blocks_of_the_size_that_is_asked_for(monkeypatch, given, size):
+def test_online_attention_reads_blocks_of_the_given_size(monkeypatch, given, size):
     shapes = []
     monkeypatch.setattr(
         "attn.reference.online.check_overflow", lambda _, scores: shapes.append(scores.shape)
@@ -279,7 +280,7 @@ def peak_memory(attend, length):
 
 
 @pytest.mark.slow
-def test_online_memory_grows_with_the_length_and_not_its_square():
+def test_online_memory_is_linear_in_the_length():
     online, naive = (
         [peak_memory(attend, length) for length in (1024, 4096)]
         for attend in (online_attention, scaled_dot_product_attention)
@@ -293,7 +294,7 @@ def test_online_memory_grows_with_the_length_and_not_its_square():
     "block_size, message",
     [(0, "at least 1, got 0"), (-2, "at least 1, got -2"), (2.5, "an integer, got 2.5")],
 )
-def test_online_refuses_a_block_of_nothing(block_size, message):
+def test_online_attention_refuses_an_empty_block(block_size, message):
     with pytest.raises(ValueError, match=f"^block_size: expected {message}$"):
         online_attention(np.ones((1, 1)), np.ones((1, 1)), np.ones((1, 1)), block_size=block_size)
 
@@ -321,7 +322,7 @@ def test_similarity_does_not_depend_on_lengths(length):
     np.testing.assert_allclose(cosine_similarity(length * a, b), cosine_similarity(a, b))
 
 
-def test_a_vector_of_zeros_is_like_nothing():
+def test_the_similarity_of_a_zero_vector_is_zero():
     similarity = cosine_similarity([[0.0, 0.0], [1.0, 2.0]], [[1.0, 2.0], [0.0, 0.0]])
     np.testing.assert_allclose(similarity, [[0, 0], [1, 0]], atol=1e-15)
 
@@ -332,7 +333,7 @@ def test_similarity_keeps_its_dtype_and_integers_become_float64():
     assert cosine_similarity([[1, 2]], [[2, 1]]).dtype == np.float64
 
 
-def test_there_may_be_nothing_to_compare():
+def test_similarity_of_no_vectors_is_empty():
     assert cosine_similarity(np.ones((0, 3)), np.ones((2, 3))).shape == (0, 2)
     np.testing.assert_array_equal(cosine_similarity(np.ones((1, 0)), np.ones((2, 0))), [[0, 0]])
 

@@ -1,4 +1,4 @@
-"""The NumPy search, nucleus, BLEU and error rate against the ones that translators use."""
+"""Beam search, nucleus, BLEU and alignment error in NumPy, against those of the package."""
 
 import numpy as np
 import pytest
@@ -17,11 +17,11 @@ def rng():
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 5])
-def test_steps_of_the_beam_make_beam_search(width, rng):
-    # By step, last token and next token. If every step had the same table, two orders of the same
-    # pairs of tokens would have the same score, and rounding would decide between them.
+def test_repeated_beam_steps_equal_beam_search(width, rng):
+    # The axes are step, last token and next token. If every step had the same table, two orders of
+    # the same pairs of tokens would have the same score, and rounding would decide between them.
     table = torch.tensor(rng.normal(size=(4, 6, 6)))
-    # No row ends, so that every hypothesis grows.
+    # No row ends, so all hypotheses grow.
     table[..., 0] = -np.inf
     table = table.log_softmax(dim=-1)
     ids, scores = decoding.beam_search(
@@ -41,9 +41,9 @@ def test_steps_of_the_beam_make_beam_search(width, rng):
     np.testing.assert_allclose(scores[0], totals, atol=1e-12)
 
 
-def test_of_equals_the_first_are_kept():
-    """Beyond sixteen, NumPy's sort reorders equals unless told not to."""
-    # Every other token is the best of its hypothesis.
+def test_the_first_of_equal_candidates_are_kept():
+    """Beyond sixteen elements, NumPy's sort reorders equal ones unless it is stable."""
+    # Every second token is the best of its hypothesis.
     totals = np.tile([0.0, 1.0], (4, 20))
     parents, tokens, _ = reference.beam_step(totals, np.zeros(4), 50)
     assert parents.tolist() == [0] * 20 + [1] * 20 + [2] * 10
@@ -56,7 +56,7 @@ def test_of_equals_the_first_are_kept():
 
 @pytest.mark.parametrize("p", [0.05, 0.3, 0.6, 0.9, 0.999, 1.0])
 @pytest.mark.parametrize("shape", [(7,), (3, 5), (2, 3, 4)])
-def test_the_nucleus_is_the_one_that_sampling_draws_from(p, shape, rng):
+def test_the_nucleus_equals_that_of_sampling(p, shape, rng):
     logits = rng.normal(size=shape)
     wanted = decoding.next_token_probabilities(torch.tensor(logits), top_p=p)
     np.testing.assert_allclose(reference.top_p_filter(logits, p), wanted, atol=1e-12)
@@ -78,7 +78,7 @@ def test_bleu_clips_and_has_no_ngrams_longer_than_the_sentence():
     assert precisions.tolist() == [1 / 3, 0, 0, 0] and (penalty, score) == (1, 0)
 
 
-def test_the_error_rate_is_that_of_sets_of_links(rng):
+def test_the_error_rate_equals_that_computed_from_sets_of_links(rng):
     for _ in range(30):
         predicted, sure, possible = rng.random((3, 4, 5)) < 0.4
         sets = [[{(j, i) for i, j in np.argwhere(a)}] for a in (predicted, sure, possible)]

@@ -1,4 +1,4 @@
-"""attn.reference's layers against PyTorch, part by part, and what they refuse."""
+"""attn.reference's layers against PyTorch, part by part, and the arguments they refuse."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_layer_norm_equals_torch(shape, scale, eps, has_gain, has_bias):
 
 
 def test_layer_norm_with_its_defaults():
-    """So small a variance, 1e-6, that another eps would show."""
+    """The variance is so small, 1e-6, that another eps would show."""
     x = np.array([[1e-3, -1e-3], [2.0, 2.0]])
     close(layer_norm(x), np.array([[1, -1], [0, 0]]) * 1e-3 / np.sqrt(1.1e-5), 1e-14)
     module = nn.LayerNorm(2, dtype=torch.float64)
@@ -82,7 +82,7 @@ def test_layer_norm_keeps_float32_and_computes_integers_in_float64():
     ],
 )
 @pytest.mark.filterwarnings("ignore:overflow encountered in square:RuntimeWarning")
-def test_layer_norm_refuses(arguments, message):
+def test_layer_norm_refuses_invalid_arguments(arguments, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         layer_norm(**arguments)
 
@@ -120,7 +120,7 @@ def test_feed_forward_without_bias_and_its_dtypes():
         ("b_2", (1, 4), r"shape \(4,\) to match w_2, got \(1, 4\)"),
     ],
 )
-def test_feed_forward_shapes_that_do_not_fit(name, shape, message):
+def test_feed_forward_refuses_wrong_shapes(name, shape, message):
     shapes = {"x": (3, 4), "w_1": (4, 6), "b_1": (6,), "w_2": (6, 4), "b_2": (4,)}
     arrays = {n: random(*s) for n, s in (shapes | {name: shape}).items()}
     with pytest.raises(ValueError, match=f"^{name}: expected {message}$"):
@@ -128,7 +128,7 @@ def test_feed_forward_shapes_that_do_not_fit(name, shape, message):
 
 
 @pytest.mark.parametrize("name", ["x", "w_1", "b_1", "w_2", "b_2"])
-def test_feed_forward_names_what_is_not_finite(name):
+def test_feed_forward_names_an_array_with_nan_or_infinity(name):
     arrays = {"x": [1.0], "w_1": [[1.0]], "b_1": [1.0], "w_2": [[1.0]], "b_2": [1.0]}
     arrays[name] = np.asarray(arrays[name]) * np.nan
     with pytest.raises(
@@ -139,7 +139,7 @@ def test_feed_forward_names_what_is_not_finite(name):
 
 @pytest.mark.filterwarnings("ignore:overflow encountered in matmul:RuntimeWarning")
 @pytest.mark.parametrize("huge, blamed", [("w_1", "x, w_1"), ("w_2", "hidden, w_2")])
-def test_feed_forward_refuses_what_overflows(huge, blamed):
+def test_feed_forward_refuses_products_that_overflow(huge, blamed):
     arrays = {"x": [1e200], "w_1": [[1.0]], "b_1": [0.0], "w_2": [[1.0]], "b_2": [0.0]}
     arrays[huge] = [[1e200]]
     message = f"^{blamed}: expected products that fit in float64, got an overflow$"
@@ -147,7 +147,7 @@ def test_feed_forward_refuses_what_overflows(huge, blamed):
         feed_forward(**arrays)
 
 
-# layers; `test_layers` compares them with those in PyTorch, under masks, in any batch
+# layers; `test_layers` compares these with the layers in PyTorch, under masks, in any batch
 
 
 def encoder_parameters():
@@ -182,7 +182,7 @@ def norm_parameters(seed):
 
 
 def test_the_paper_normalises_after_the_sum():
-    """The default is the paper's, in both layers."""
+    """Post-norm is the paper's choice, and the default of both layers."""
     encoder, decoder = encoder_parameters(), decoder_parameters()
     x, memory = random(4, 8), random(5, 8)
     layers = (
@@ -230,7 +230,7 @@ def test_empty_sequences(batch, norm):
     )
 
 
-def test_float32_stays():
+def test_layers_keep_float32():
     encoder, decoder = encoder_parameters(), decoder_parameters()
     for parameters in (encoder, decoder):
         for arrays in parameters.values():
@@ -243,7 +243,7 @@ def test_float32_stays():
 
 
 @pytest.mark.parametrize("norm", ["Post", None, True])
-def test_norm_is_one_of_two_words(norm):
+def test_norm_is_pre_or_post(norm):
     x, message = random(3, 8), f"norm: expected 'post' or 'pre', got {norm!r}"
     with refuses(message):
         encoder_layer(x, encoder_parameters(), 2, norm=norm)
@@ -278,7 +278,7 @@ def parameters_for(layer):
 
 
 @pytest.mark.parametrize("layer", STEPS)
-def test_steps_that_are_missing_or_unknown(layer):
+def test_missing_and_unknown_steps_are_refused(layer):
     for step in STEPS[layer].split(", "):
         parameters = parameters_for(layer)
         del parameters[step]
@@ -298,7 +298,7 @@ def test_steps_that_are_missing_or_unknown(layer):
 @pytest.mark.parametrize(
     "layer, step", [(layer, step) for layer in STEPS for step in STEPS[layer].split(", ")]
 )
-def test_parameters_that_are_missing_or_unknown(layer, step):
+def test_missing_and_unknown_parameters_are_refused(layer, step):
     for name in NAMES[step].replace(" and perhaps ", ", ").split(", "):
         parameters = parameters_for(layer)
         del parameters[step][name]
@@ -340,7 +340,7 @@ def test_parameters_that_are_missing_or_unknown(layer, step):
         ),
     ],
 )
-def test_errors_say_in_which_step(layer, step, name, array, message, norm):
+def test_errors_name_their_step(layer, step, name, array, message, norm):
     parameters = parameters_for(layer)
     parameters[step][name] = array
     with refuses(f"{step}.{name}: expected {message}"):
@@ -350,7 +350,7 @@ def test_errors_say_in_which_step(layer, step, name, array, message, norm):
 @pytest.mark.parametrize("norm", ["post", "pre"])
 @pytest.mark.parametrize("size", [1, 7])
 def test_each_step_returns_vectors_that_can_be_added(size, norm):
-    """A step of size 1 would broadcast, and the sum have the right shape."""
+    """A step of size 1 would broadcast in the sum, which would have the right shape."""
     attention = {"w_o": random(8, size), "b_o": random(size)}
     feed = {"w_2": random(20, size), "b_2": random(size)}
     for step, changes in (
@@ -397,6 +397,6 @@ REFUSED_OF_MEMORY = [
         *(("decoder", *row) for row in REFUSED_OF_MEMORY),
     ],
 )
-def test_arguments_that_are_refused(layer, name, changes, message):
+def test_invalid_arguments_are_refused(layer, name, changes, message):
     with refuses(f"{name}: expected {message}"):
         call(layer, parameters_for(layer), **changes)

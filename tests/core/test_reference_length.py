@@ -1,4 +1,4 @@
-"""Attention at length: windows, parts, and no softmax, against what they must equal."""
+"""Attention at length: windows, parts of the keys, and linear attention, against equivalents."""
 
 import tracemalloc
 
@@ -53,12 +53,12 @@ def test_a_window_counts_positions_from_the_end(library, tgt_len, src_len, windo
         ((2, 1, -3), "src_len: expected at least 0, got -3"),
     ],
 )
-def test_the_window_mask_refuses(library, arguments, message):
+def test_the_window_mask_refuses_invalid_arguments(library, arguments, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         library.window_mask(*arguments)
 
 
-def test_the_window_mask_is_made_where_it_is_asked_for():
+def test_the_window_mask_is_made_on_the_given_device():
     assert masks.window_mask(2, 2, device="meta").device.type == "meta"
 
 
@@ -77,13 +77,13 @@ def test_windowed_is_masked_attention_in_pytorch(tgt_len, src_len, window, block
     expected = F.scaled_dot_product_attention(
         *(torch.tensor(x).expand(2, *x.shape[-2:]) for x in (query, key, value)), torch.tensor(seen)
     )
-    # PyTorch leaves a query that sees nothing to chance; ours is zero.
+    # PyTorch's result for a query without visible keys is undefined; ours is zero.
     expected = np.where(seen.any(axis=-1)[:, None], expected.numpy(), 0)
     assert found.shape == (2, tgt_len, 3)
     close(found, expected)
 
 
-def test_windowed_leaves_the_scores_outside_alone(monkeypatch):
+def test_windowed_does_not_compute_scores_outside_the_window(monkeypatch):
     shapes = []
 
     def watched(query, key, value, mask):
@@ -110,9 +110,9 @@ test_windowed_refuses = refusals(
 @pytest.mark.parametrize("slope", [40, 0, -40])
 @pytest.mark.parametrize("mask_kind", ["none", "causal", "random"])
 @pytest.mark.parametrize("cuts", [(), (1,), (4, 5), (2, 5, 9), (0, 11)])
-def test_parts_put_together_are_the_whole(cuts, mask_kind, slope):
+def test_merged_parts_equal_attention_over_all_keys(cuts, mask_kind, slope):
     query, key, value = abs(random(3, 7, 6)), random(3, 11, 6), random(3, 11, 2)
-    # The peak is in the last part, or in the first.
+    # The peak is in the last part or in the first.
     key = key + slope * np.linspace(0, 1, 11)[:, None]
     mask = {
         "none": np.ones((7, 11), dtype=bool),
@@ -134,7 +134,7 @@ def test_parts_put_together_are_the_whole(cuts, mask_kind, slope):
         assert not seen.all()
 
 
-def test_the_three_numbers_are_those_of_the_definition():
+def test_peak_total_and_output_of_a_part_equal_their_definitions():
     query, key, value = random(3, 4), random(5, 4), random(5, 2)
     scores = query @ key.T / 2
     peak, total, output = partial_attention(query, key, value)
@@ -143,7 +143,7 @@ def test_the_three_numbers_are_those_of_the_definition():
     close(output, np.exp(scores - peak) @ value)
 
 
-def test_neither_order_nor_pairing_matters():
+def test_merging_does_not_depend_on_order_or_grouping():
     parts = [partial_attention(random(4, 6), random(n, 6), random(n, 3)) for n in (2, 3, 4)]
     a, b, c = parts
     left = merge_attention(*merge_attention(*a, *b), *c)
@@ -152,7 +152,7 @@ def test_neither_order_nor_pairing_matters():
         close(one, other)
 
 
-def test_a_part_that_sees_nothing_changes_nothing():
+def test_a_part_without_visible_keys_changes_nothing():
     part = partial_attention(random(4, 6), random(3, 6), random(3, 2))
     nothing = partial_attention(random(4, 6), random(0, 6), random(0, 2))
     for merged in (merge_attention(*part, *nothing), merge_attention(*nothing, *part)):
@@ -186,7 +186,7 @@ test_merging_refuses = refusals(
 
 
 def by_the_square(query, key, value, is_causal=False):
-    """Make the whole matrix of weights, as linear attention does not."""
+    """Compute the whole matrix of weights, which linear attention avoids."""
     phi_q, phi_k = (F.elu(torch.tensor(x)) + 1 for x in (query, key))
     weights = phi_q @ phi_k.mT
     if is_causal:
@@ -208,7 +208,7 @@ def test_the_feature_map_is_elu_plus_one():
 
 @pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
 @pytest.mark.parametrize("tgt_len, src_len", [(4, 9), (9, 4), (1, 1)])
-def test_linear_is_the_square_in_another_order(batch, tgt_len, src_len):
+def test_linear_attention_equals_the_product_with_all_weights(batch, tgt_len, src_len):
     query, key = random(*batch, tgt_len, 6), random(*batch, src_len, 6, seed=1)
     value = random(*batch, src_len, 3)
     close(linear_attention(query, key, value), by_the_square(query, key, value)[0])
@@ -216,7 +216,7 @@ def test_linear_is_the_square_in_another_order(batch, tgt_len, src_len):
 
 @pytest.mark.parametrize("block_size", [1, 3, 4, 11, 64])
 @pytest.mark.parametrize("batch", [(), (2, 3)])
-def test_causal_linear_is_the_lower_triangle_whatever_the_block(block_size, batch):
+def test_causal_linear_attention_equals_a_lower_triangle_for_any_block(block_size, batch):
     query, key, value = (random(*batch, 11, d, seed=d) for d in (6, 6, 3))
     key = key * 3
     expected, _ = by_the_square(query, key, value, is_causal=True)
@@ -235,7 +235,7 @@ def test_linear_shapes_broadcast_and_empty_sequences_are_zero():
     assert not linear_attention(gone, gone, random(3, 2)).any()
 
 
-def test_linear_memory_grows_with_the_length_and_not_its_square():
+def test_linear_attention_memory_is_linear_in_the_length():
     def peak(length, is_causal):
         x = random(length, 16).astype(np.float32)
         tracemalloc.start()
@@ -263,6 +263,6 @@ def test_linear_memory_grows_with_the_length_and_not_its_square():
         ((np.full((2, 3), 1e200),) * 3, r"^query, key, value: expected products that fit"),
     ],
 )
-def test_linear_refuses(arguments, message):
+def test_linear_attention_refuses_invalid_arguments(arguments, message):
     with np.errstate(over="ignore", invalid="ignore"), pytest.raises(ValueError, match=message):
         linear_attention(*arguments)

@@ -19,7 +19,7 @@ from tests.core.helpers import refusals
 
 
 def head_by_head(query, key, value, w_q, w_k, w_v, w_o, n_heads, mask, b_q, b_k, b_v, b_o):
-    """Attend with one head and one query at a time, over gathered keys; no batch dimensions."""
+    """Attend with one head and one query at a time, over the visible keys; no batch dimensions."""
     d_k = w_q.shape[1] // n_heads
     n_kv_heads = w_k.shape[1] // d_k
     d_v = w_v.shape[1] // n_kv_heads
@@ -41,7 +41,7 @@ def head_by_head(query, key, value, w_q, w_k, w_v, w_o, n_heads, mask, b_q, b_k,
 
 @st.composite
 def any_call(draw):
-    """Draw arguments: any lengths, heads and sizes, batches that broadcast, every mask."""
+    """Draw arguments: any lengths, heads and sizes, broadcasting batches, every mask."""
     leads = draw(hnp.mutually_broadcastable_shapes(num_shapes=3, max_dims=2, max_side=3))
     lengths = draw(st.integers(0, 4)), draw(st.integers(0, 4))
     n_kv_heads, group = draw(st.integers(1, 3)), draw(st.integers(1, 3))
@@ -86,14 +86,14 @@ def test_it_equals_attending_head_by_head(call):
         close(weights[i], expected[1], 1e-11)
 
 
-# what heads and masks mean
+# the meaning of heads and masks
 
 
 def matrices(d_model=8):
     return [random(d_model, d_model, seed=seed) / 2 for seed in range(4)]
 
 
-def test_who_sees_nothing_gets_the_last_bias():
+def test_a_query_whose_keys_are_masked_gets_the_output_bias():
     x, b_o = random(3, 8), random(8)
     mask = np.array([True, False, True])[:, None]
     output, weights = multi_head_attention(x, x, x, *matrices(), 2, mask, b_o=b_o)
@@ -104,7 +104,7 @@ def test_who_sees_nothing_gets_the_last_bias():
 
 @pytest.mark.parametrize("batch", [(), (0,), (2,)])
 @pytest.mark.parametrize("lengths", [(0, 3), (3, 0), (0, 0)])
-def test_empty_sequences_give_zeros_or_nothing(batch, lengths):
+def test_empty_sequences_give_zeros_or_empty_outputs(batch, lengths):
     query, memory = random(*batch, lengths[0], 8), random(*batch, lengths[1], 8)
     output, weights = multi_head_attention(query, memory, memory, *matrices(), 2)
     assert output.shape == (*batch, lengths[0], 8) and not output.any()
@@ -121,7 +121,7 @@ def test_integers_are_computed_in_float64_and_float32_stays():
             assert {a.dtype for a in arrays} == {np.dtype(expected)}
 
 
-def test_lists_are_fine():
+def test_lists_are_accepted():
     one = [[1]]
     output, weights = multi_head_attention([[0]], [[1], [2]], [[5], [7]], one, one, one, [[2]], 1)
     assert output.tolist() == [[12]] and weights.tolist() == [[[0.5, 0.5]]]
@@ -161,7 +161,7 @@ def arguments():
         ("mask", (1, 1, 1, 1, 1), r"a shape that broadcasts to \(2, 4, 4, 5\), got \(1, 1, 1, 1"),
     ],
 )
-def test_shapes_that_do_not_fit(name, shape, message):
+def test_wrong_shapes_are_refused(name, shape, message):
     wrong = np.ones(shape, dtype=bool) if name == "mask" else random(*shape)
     with pytest.raises(ValueError, match=f"^{name}: expected {message}"):
         multi_head_attention(**arguments() | {name: wrong})
@@ -181,14 +181,14 @@ def test_shapes_that_do_not_fit(name, shape, message):
         ({"w_v": (8, 18)}, "columns of w_v: expected a multiple of n_kv_heads = 4, got 18"),
     ],
 )
-def test_columns_that_the_heads_do_not_divide(changes, message):
+def test_columns_not_divisible_by_the_heads_are_refused(changes, message):
     wrong = {name: random(*shape) for name, shape in changes.items()}
     biases = dict.fromkeys(("b_q", "b_k", "b_v"))
     with pytest.raises(ValueError, match=f"^{message}$"):
         multi_head_attention(**arguments() | wrong | biases)
 
 
-def test_one_column_per_head_is_enough():
+def test_one_column_per_head_is_allowed():
     query, key = random(3, 4), random(3, 4, seed=1)
     output, _ = multi_head_attention(query, key, key, *matrices(4), n_heads=4)
     assert output.shape == (3, 4)
@@ -197,12 +197,12 @@ def test_one_column_per_head_is_enough():
 @pytest.mark.parametrize(
     "n_heads, message", [(0, "at least 1, got 0"), (1.5, "an integer, got 1.5")]
 )
-def test_heads_that_cannot_be_counted(n_heads, message):
+def test_invalid_numbers_of_heads_are_refused(n_heads, message):
     with pytest.raises(ValueError, match=f"^n_heads: expected {message}$"):
         multi_head_attention(**arguments() | {"n_heads": n_heads})
 
 
-def test_batches_that_do_not_fit():
+def test_batches_that_do_not_broadcast_are_refused():
     changed = {"key": random(3, 5, 8), "value": random(3, 5, 8)}
     message = (
         r"^query, key, value: expected batch dimensions that broadcast, got \[\(2,\), \(3,\), "
@@ -222,7 +222,7 @@ def test_masks_of_numbers_are_refused(dtype, shape):
 @pytest.mark.parametrize(
     "name", ["query", "key", "value", "w_q", "w_k", "w_v", "w_o", "b_q", "b_k", "b_v", "b_o"]
 )
-def test_the_array_with_a_bad_number_is_named(name):
+def test_an_array_with_nan_or_infinity_is_named(name):
     for bad in (np.nan, -np.inf):
         array = arguments()[name].copy()
         array[..., -1] = bad

@@ -1,4 +1,4 @@
-"""attn.reference.positions against the formulas written out, complex numbers and known slopes."""
+"""attn.reference.positions against the formulas, complex numbers and published slopes."""
 
 import cmath
 import math
@@ -35,7 +35,7 @@ def test_position_3_by_hand():
     close(row[:2], np.array([math.sin(3), math.cos(3)]))
     # 2i = 256 is half of 512, and the root of 10000 is 100.
     close(row[256:258], np.array([math.sin(0.03), math.cos(0.03)]))
-    # 2i = 128 is a quarter: the fourth root is 10.
+    # 2i = 128 is a quarter of 512, and the fourth root of 10000 is 10.
     close(row[128:130], np.array([math.sin(0.3), math.cos(0.3)]))
     close(sinusoidal_positions(4, 4)[3], np.array([math.sin(3), math.cos(3), row[256], row[257]]))
 
@@ -66,7 +66,7 @@ def test_rotary_multiplies_complex_numbers(batch, seq_len, d_k, base, data):
 
 
 def test_rotary_keeps_the_dtype_and_the_precision_of_positions():
-    """float16 cannot tell position 4097 from 4096."""
+    """float16 cannot distinguish position 4097 from 4096."""
     x = np.array([[1, 0], [1, 0]])
     for dtype in (np.float16, np.float32, np.float64):
         turned = rotary(x.astype(dtype), [4096, 4097])

@@ -1,4 +1,4 @@
-"""`reachable` and `path_lengths`: against what moves in a stack of layers, and shortest ways."""
+"""`reachable` and `path_lengths`, against outputs of a stack of layers, and shortest paths."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from tests.core.helpers import refusals
 
 
 def stack(x, mask, n_layers):
-    """Attend with residual connections, with weights that are all different."""
+    """Apply attention layers with residual connections, with weights that all differ."""
     d_model = x.shape[-1]
     rng = np.random.default_rng(5)
     for _ in range(n_layers):
@@ -20,7 +20,7 @@ def stack(x, mask, n_layers):
 
 
 @pytest.mark.parametrize("n_layers", [0, 1, 2, 3])
-def test_it_is_what_moves_when_an_input_does(n_layers):
+def test_reachable_outputs_are_those_that_change_with_an_input(n_layers):
     for seed in range(8):
         rng = np.random.default_rng(seed)
         n = 6
@@ -51,7 +51,7 @@ def test_masks_may_come_in_batches():
 
 
 @given(st.integers(1, 7), st.floats(0, 1), st.integers(0, 99))
-def test_lengths_are_the_shortest_ways(n, density, seed):
+def test_path_lengths_are_those_of_shortest_paths(n, density, seed):
     mask = np.random.default_rng(seed).random((n, n)) < density
     shortest = np.where(mask, 1.0, np.inf)
     np.fill_diagonal(shortest, 0)
@@ -62,7 +62,7 @@ def test_lengths_are_the_shortest_ways(n, density, seed):
     np.testing.assert_array_equal(np.where(lengths < 0, np.inf, lengths), shortest)
 
 
-def test_attention_is_one_step_wide_and_a_causal_one_never_looks_ahead():
+def test_attention_has_path_length_one_and_causal_attention_no_path_to_later_tokens():
     lengths = path_lengths(causal_mask(5))
     np.testing.assert_array_equal(lengths, np.tri(5, k=-1) - np.triu(np.ones((5, 5)), k=1))
     assert path_lengths(np.zeros((0, 0), dtype=bool)).shape == (0, 0)

@@ -1,4 +1,4 @@
-"""The loss, the optimiser and the schedule in NumPy, against PyTorch's and the package's."""
+"""The loss, the optimiser and the schedule in NumPy, against those of PyTorch and the package."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from attn.training import TrainingConfig, cross_entropy, learning_rate, shift
 from tests.core.helpers import refusals
 
 
-def test_teacher_forcing_is_the_shift_of_training_but_for_the_end_that_is_read():
+def test_teacher_forcing_equals_shift_except_for_end_tokens_in_the_input():
     rows = [[7, 8, 9], [5], []]
     tokens = np.array([row + (3 - len(row)) * [Tokenizer.pad_id] for row in rows])
     marks = Tokenizer.sos_id, Tokenizer.eos_id, Tokenizer.pad_id

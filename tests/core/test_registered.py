@@ -1,4 +1,4 @@
-"""A position scheme and an attention that only this file knows, chosen by name."""
+"""A position scheme and two attentions that only this file defines, registered by name."""
 
 import math
 from functools import partial
@@ -21,7 +21,7 @@ N_DISTANCES = 4
 
 
 class LearnedBias(RelativePositions):
-    """A learned number for each head and distance, as in T5, far ones sharing the last."""
+    """A learned number for each head and distance, as in T5; far distances share the last one."""
 
     def __init__(self, n_heads):
         super().__init__()
@@ -37,7 +37,7 @@ class LearnedBias(RelativePositions):
 
 
 class Window(ScaledDotProduct):
-    """Each token sees itself and those before it, as many in all as the heads but one."""
+    """Each token sees itself and preceding tokens, `n_heads - 1` in all."""
 
     def __init__(self, width):
         super().__init__()
@@ -53,7 +53,7 @@ class Window(ScaledDotProduct):
 
 
 class Sigmoid(ScaledDotProduct):
-    """Each weight by itself: no key competes with another."""
+    """Each weight is the sigmoid of its score, so keys do not compete."""
 
     def forward(
         self, query, key, value, mask=None, *, bias, is_causal, need_weights, dropout, enable_gqa
@@ -70,7 +70,7 @@ class Sigmoid(ScaledDotProduct):
 
 @pytest.fixture(autouse=True)
 def known():
-    """Register the classes while a test runs."""
+    """Register the classes during a test."""
     with patch.dict(positions.SCHEMES), patch.dict(attention.VARIANTS):
         positions.register("learned_bias")(LearnedBias)
         attention.register("window")(Window)
@@ -97,7 +97,7 @@ CHOICES = pytest.mark.parametrize(
 
 @CHOICES
 @pytest.mark.parametrize("model_class", [DecoderOnly, Transformer])
-def test_it_trains_decodes_and_is_stored(model_class, changes, tmp_path):
+def test_a_model_with_registered_parts_trains_decodes_and_is_saved(model_class, changes, tmp_path):
     model, ids = make(model_class, **changes), random_ids(3, 6)
     inputs = (ids, ids) if model_class is Transformer else (ids,)
     losses = []
@@ -124,7 +124,7 @@ def test_it_trains_decodes_and_is_stored(model_class, changes, tmp_path):
 
 
 @CHOICES
-def test_unequal_prompts_go_on_together(changes):
+def test_prompts_of_unequal_length_continue_in_one_batch(changes):
     model, ids = make(DecoderOnly, **changes).eval(), random_ids(2, 6)
     cache, mask = model.new_cache(), padding_mask([4, 2], 4).flip(-1)
     for length in (4, 5, 6):
@@ -134,8 +134,8 @@ def test_unequal_prompts_go_on_together(changes):
             torch.testing.assert_close(together[i : i + 1], alone, rtol=1e-10, atol=1e-10)
 
 
-def test_an_attention_that_learns_a_scale_and_a_number_is_stored(tmp_path):
-    """A rounded matrix has a scale in the file, too; and a number has no axis to round along."""
+def test_an_attention_with_learned_numbers_is_saved(tmp_path):
+    """A rounded matrix has a scale in the file; a single number has no axis to round."""
 
     class Tempered(ScaledDotProduct):
         def __init__(self):
@@ -169,13 +169,13 @@ def test_layers_share_a_scheme_and_have_an_attention_each():
     assert model.encoder.layers[0].self_attention.relative.weight.shape == (N_DISTANCES, 4)
 
 
-def test_a_window_hides_what_is_far():
+def test_a_window_hides_far_tokens():
     _, weights = make(EncoderOnly, attention="window")(random_ids(1, 5), need_weights=True)
     for one in weights:
         assert torch.equal(one > 0, window_mask(5, 3).expand(1, 4, 5, 5))
 
 
-def test_attention_dropout_falls_on_every_attention():
+def test_attention_dropout_is_applied_in_every_attention():
     model = make(Transformer, attention_dropout=0.25)
     dropped = [m.dropout for m in model.modules() if isinstance(m, MultiHeadAttention)]
     assert dropped == [0.25] * 6
@@ -185,7 +185,7 @@ def test_attention_dropout_falls_on_every_attention():
     assert torch.equal(model.eval()(*inputs)[0], before)
 
 
-def test_a_checkpoint_wants_its_names_known(tmp_path):
+def test_a_checkpoint_with_an_unknown_name_is_refused(tmp_path):
     model = make(EncoderOnly, attention="window")
     model.save(tmp_path / "model")
     del attention.VARIANTS["window"]
@@ -197,11 +197,11 @@ def test_a_checkpoint_wants_its_names_known(tmp_path):
 
 
 @pytest.mark.parametrize("register", [positions.register, attention.register])
-def test_a_name_is_of_one_class(register):
+def test_a_name_belongs_to_one_class(register):
     base = RelativePositions if register == positions.register else ScaledDotProduct
     first = type("First", (base,), {})
     assert register("mine")(first) is first
-    # The same class, defined again, replaces itself.
+    # A class of the same name that is defined again replaces the earlier one.
     register("mine")(type("First", (base,), {}))
     elsewhere = type("First", (base,), {"__module__": "elsewhere"})
     for name, other in (("mine", type("Second", (base,), {})), ("mine", elsewhere), (3, first)):
@@ -211,7 +211,7 @@ def test_a_name_is_of_one_class(register):
         register("other")(nn.Linear)
 
 
-def test_a_position_scheme_says_where_it_acts():
+def test_a_position_scheme_must_be_absolute_or_relative():
     nowhere = type("Nowhere", (positions.PositionScheme,), {})
     message = (
         "^class: expected one derived from AbsolutePositions or RelativePositions, got Nowhere$"

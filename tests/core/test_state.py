@@ -1,4 +1,4 @@
-"""attn.reference.linear and attn.mixers.state: one recurrence, however it is computed."""
+"""attn.reference.linear and attn.mixers.state: all forms of the recurrence agree."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def random(*shape, seed=0):
 
 
 def inputs(rule, length, batch=(2, 3), d_k=8, d_v=5):
-    """Return queries, keys and values, and the numbers of each token that a rule has."""
+    """Return queries, keys and values, and the additional numbers per token that a rule takes."""
     query, key = (
         random(*batch, length, d_k),
         F.normalize(random(*batch, length, d_k, seed=1), dim=-1),
@@ -41,7 +41,7 @@ def close(found, expected, tolerance=1e-11):
     torch.testing.assert_close(found, expected, rtol=tolerance, atol=tolerance)
 
 
-def test_retention_is_a_sum_that_fades():
+def test_retention_is_a_decaying_sum():
     query, key, value = random(2, 6, 4), random(2, 6, 4, seed=1), random(2, 6, 3, seed=2)
     decay = torch.tensor([0.9, 0.5], dtype=torch.float64)
     expected = torch.zeros(2, 6, 3, dtype=torch.float64)
@@ -66,7 +66,7 @@ def test_the_delta_rule_is_a_step_of_gradient_descent():
     close(torch.tensor(found), torch.stack(expected))
 
 
-def test_a_state_holds_as_many_keys_at_right_angles_as_it_has_rows():
+def test_a_state_stores_as_many_orthogonal_keys_as_it_has_rows():
     key, value = np.linalg.qr(random(6, 6))[0], random(6, 3).numpy()
     query = np.concatenate([np.zeros((6, 6)), key])
     asked = [np.concatenate([x, np.zeros_like(x)]) for x in (key, value)]
@@ -186,7 +186,7 @@ def test_the_state_is_not_rounded(way):
 
 
 @pytest.mark.parametrize("rule", ["fading", "gated"])
-def test_what_fades_at_once_leaves_no_infinity(rule):
+def test_a_very_strong_decay_gives_finite_gradients(rule):
     tokens, numbers = inputs(rule, 50)
     numbers["log_decay"] = torch.full_like(numbers["log_decay"], -1000.0).requires_grad_()
     output, _ = chunked(*tokens, **numbers)
@@ -195,7 +195,7 @@ def test_what_fades_at_once_leaves_no_infinity(rule):
     close(output.detach(), recurrent(*tokens, **numbers)[0].detach())
 
 
-def test_numbers_and_tokens_are_shared_as_shapes_broadcast():
+def test_all_inputs_broadcast():
     (query, key, value), numbers = inputs("gated", 6)
     beta, log_decay = numbers["beta"][0, :, :1], numbers["log_decay"][0, 0]
     found, _ = chunked(query, key[:1], value[:, :1], beta=beta, log_decay=log_decay, chunk_size=4)
@@ -225,7 +225,7 @@ def test_numbers_and_tokens_are_shared_as_shapes_broadcast():
         ({"state": (8, 5)}, r"^state: expected shape \(2, 8, 5\), got \(8, 5\)$"),
     ],
 )
-def test_what_does_not_fit_is_named(change, message):
+def test_wrong_shapes_are_named(change, message):
     shapes = {"query": (2, 4, 8), "key": (2, 4, 8), "value": (2, 4, 5)} | change
     with pytest.raises(ValueError, match=message):
         chunked(**{name: torch.zeros(shape) for name, shape in shapes.items()})
@@ -241,7 +241,7 @@ def test_what_does_not_fit_is_named(change, message):
         ({"decay": 1.5}, r"^decay: expected numbers above 0 and at most 1, got 1\.5$"),
     ],
 )
-def test_the_reference_names_what_does_not_fit(change, message):
+def test_the_reference_names_wrong_shapes(change, message):
     given = {"query": np.zeros((4, 8)), "key": np.zeros((4, 8)), "beta": 1.0} | change
     given["value"] = given["key"]
     with pytest.raises(ValueError, match=message):

@@ -1,4 +1,4 @@
-"""attn.applications.summarization: stories that tell their headlines, written and picked."""
+"""attn.applications.summarization: the stories, generated headlines and extracted sentences."""
 
 import dataclasses
 import functools
@@ -25,7 +25,7 @@ from attn.transformer import Transformer, TransformerConfig
 from attn_course import stories as stories_module
 from attn_course.stories import Story, stories
 
-# The data, read back by another route: every template as a regular expression.
+# The data are parsed independently: every template as a regular expression.
 
 TABLES = tomllib.loads(
     Path(stories_module.__file__).with_suffix(".toml").read_text(encoding="utf-8")
@@ -58,7 +58,7 @@ def background():
 
 @functools.cache
 def events_told():
-    """Return of every event the patterns of its sentences, each with its part."""
+    """Return for every event the patterns of its sentences, each with its part."""
     return {
         name: [
             (part, pattern(text)) for part in ("what", "rest", "details") for text in event[part]
@@ -68,7 +68,7 @@ def events_told():
 
 
 def readings_of(text):
-    """Return every event that a story may be: its name, its parts, and the values told."""
+    """Return every event that a story may tell: its name, the parts, and the captured values."""
     sentences = re.split(r"(?<=\.) ", text)
     found = []
     for name, templates in events_told().items():
@@ -112,13 +112,13 @@ def test_no_two_sentences_of_a_story_are_the_same_and_no_two_slots_share_a_value
 
 
 @pytest.mark.slow
-def test_headlines_held_out_are_in_no_story_to_train_on():
+def test_held_out_headlines_are_in_no_training_story():
     seen = {story.headline for story in stories(1500, seed=0)}
     unseen = {story.headline for story in stories(400, seed=1, unseen=True)}
     assert len(unseen) > 280 and not seen & unseen
 
 
-def test_the_same_seed_gives_the_same_stories_and_another_gives_others():
+def test_stories_depend_on_the_seed():
     assert stories(20, seed=3) == stories(40, seed=3)[:20]
     assert not {*stories(20, seed=3)} & {*stories(20, seed=4)}
     assert stories(0, seed=1) == []
@@ -133,7 +133,7 @@ def test_the_same_seed_gives_the_same_stories_and_another_gives_others():
         ({"n": 1, "seed": None}, "seed: expected an integer, got None"),
     ],
 )
-def test_stories_refuses(arguments, message):
+def test_stories_refuses_invalid_arguments(arguments, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         stories(**arguments)
 
@@ -155,11 +155,11 @@ def test_sentences_end_where_a_mark_meets_a_space(text, sentences):
 
 
 @given(st.text(alphabet='ab.?! \n"', min_size=1))
-def test_sentences_hold_all_that_is_no_space(text):
+def test_sentences_together_have_all_characters_but_spaces(text):
     assert "".join("".join(sentences_of(text)).split()) == "".join(text.split())
 
 
-def test_the_lead_is_what_stands_first():
+def test_the_lead_is_the_first_sentences():
     text = "One. Two. Three."
     assert [lead(text), lead(text, 2), lead(text, 9)] == ["One.", "One. Two.", text]
     with pytest.raises(ValueError, match="^n_sentences: expected at least 1, got 0$"):
@@ -188,7 +188,7 @@ def test_the_loss_is_that_of_the_tokens_of_the_headlines(label_smoothing):
         assert sequence_loss(model, collate(pairs)) == (total, count)
 
 
-# The whole system, trained a little on two events
+# The whole system, trained briefly on two events
 
 SHORT = dataclasses.replace(TRAINING, steps=200, warmup_steps=50, learning_rate=4e-3)
 
@@ -199,13 +199,13 @@ def some_stories(n, seed, unseen):
 
 @pytest.fixture(scope="module", params=[pytest.param("trained", marks=pytest.mark.slow)])
 def trained():
-    """Train once; the mark makes every test that uses it slow."""
+    """Train once; the mark makes every test that uses this fixture slow."""
     return Summarizer.fit(some_stories(6000, 0, unseen=False), training=SHORT)
 
 
 @pytest.fixture(scope="module")
 def untrained():
-    """What a summarizer does without having learned anything, this one does as well."""
+    """A summarizer with hardly any training, for tests that need no learned behaviour."""
     training = dataclasses.replace(SHORT, steps=1)
     return Summarizer.fit(some_stories(200, 0, unseen=False), training=training)
 
@@ -219,7 +219,7 @@ def test_it_learns_to_write_headlines_it_has_never_seen(trained, unseen):
     assert trained.evaluate(unseen)["exact_match"] > 0.85
 
 
-def test_a_headline_is_what_the_model_says_step_by_step(untrained, unseen):
+def test_a_headline_equals_greedy_decoding_step_by_step(untrained, unseen):
     tokenizer = untrained.tokenizer
     for text, _ in unseen[:2]:
         src, ids = torch.tensor([tokenizer.encode(text)]), [tokenizer.sos_id]
@@ -230,14 +230,14 @@ def test_a_headline_is_what_the_model_says_step_by_step(untrained, unseen):
         assert untrained.generate(text) == tokenizer.decode(ids)
 
 
-def test_texts_read_together_get_the_headlines_that_they_get_alone(trained, unseen):
+def test_texts_in_a_batch_get_the_same_headlines_as_alone(trained, unseen):
     parts = [" ".join(sentences_of(text)[: 1 + i % 6]) for i, (text, _) in enumerate(unseen)]
     alone = [Story(part, trained.generate(part)) for part in parts]
     assert len({headline for _, headline in alone}) > 20
     assert trained.evaluate(alone)["exact_match"] == 1
 
 
-def test_a_headline_ends_after_the_most_tokens(untrained, unseen, monkeypatch):
+def test_a_headline_is_cut_at_the_greatest_number_of_tokens(untrained, unseen, monkeypatch):
     whole = untrained.generate(unseen[0].text)
     monkeypatch.setattr(summarizer_module, "MAX_TOKENS", 3)
     assert untrained.generate(unseen[0].text).split() == whole.split()[:3]
@@ -303,7 +303,7 @@ def test_attention_is_that_of_the_model_as_it_writes(untrained, unseen):
     assert found.cross.shape == (2, 4, len(found.headline), len(found.story))
 
 
-def test_the_vocabulary_is_that_of_stories_and_headlines_as_they_are_written():
+def test_the_vocabulary_has_the_words_of_stories_and_headlines_with_capitals():
     some = [Story("A cat sat.", "Cat Sits"), Story("The cat ran.", "Cat runs")]
     fitted = Summarizer.fit(some, training=dataclasses.replace(SHORT, steps=1))
     assert {*fitted.tokenizer.tokens[4:]} == {

@@ -1,4 +1,4 @@
-"""attn.tokenizer against a byte-pair encoder that recounts everything, and against files."""
+"""attn.tokenizer against a naive byte-pair encoder that recounts all pairs, and against files."""
 
 import copy
 import json
@@ -52,7 +52,7 @@ def test_special_tokens_have_the_same_ids_everywhere(tokenizer):
     assert tokenizer.vocab_size == len(tokenizer.tokens)
 
 
-def test_unknown_words_are_named_once_in_order_and_only_where_there_are_any(tokenizer):
+def test_unknown_words_are_listed_once_in_order(tokenizer):
     has_all = type(tokenizer) is BytePairTokenizer
     text = "El Sol, y el GATO y el sol ☂"
     assert tokenizer.unknown(text) == ([] if has_all else ["sol", "y", "☂"])
@@ -62,7 +62,7 @@ def test_unknown_words_are_named_once_in_order_and_only_where_there_are_any(toke
         tokenizer.unknown(5)
 
 
-def test_start_and_end_are_added_only_when_asked_for(tokenizer):
+def test_start_and_end_tokens_are_added_only_on_request(tokenizer):
     plain = tokenizer.encode("el cielo")
     assert plain and min(plain) > 3 and all(type(i) is int for i in plain)
     assert tokenizer.encode("el cielo", sos=True) == [2, *plain]
@@ -71,7 +71,7 @@ def test_start_and_end_are_added_only_when_asked_for(tokenizer):
     assert tokenizer.encode("") == [] and tokenizer.encode("", sos=True, eos=True) == [2, 3]
 
 
-def test_what_encode_gives_can_be_changed_without_harm(tokenizer):
+def test_changing_encoded_ids_does_not_affect_later_calls(tokenizer):
     first = tokenizer.encode("cielo")
     first.clear()
     assert tokenizer.decode(tokenizer.encode("cielo")) == "cielo"
@@ -126,13 +126,13 @@ def test_decode_refuses_ids_outside_the_vocabulary(tokenizer):
         (torch.tensor(4), r"shape \(seq_len,\), got \(\)"),
     ],
 )
-def test_decode_refuses_what_are_no_ids(tokenizer, ids, message):
+def test_decode_refuses_invalid_ids(tokenizer, ids, message):
     with pytest.raises(ValueError, match=f"^ids: expected {message}$"):
         tokenizer.decode(ids)
 
 
 @pytest.mark.parametrize("text, got", [(None, "NoneType"), (b"a", "bytes"), (["a"], "list")])
-def test_only_strings_are_text(tokenizer, text, got):
+def test_values_that_are_no_strings_are_refused(tokenizer, text, got):
     with pytest.raises(ValueError, match=f"^text: expected a string, got {got}$"):
         tokenizer.encode(text)
     with pytest.raises(ValueError, match=f"^texts: expected a string, got {got}$"):
@@ -147,7 +147,7 @@ def test_half_a_surrogate_pair_is_refused(tokenizer):
         type(tokenizer).train(["ab\udfff"], vocab_size=300)
 
 
-def test_one_string_is_no_list_of_texts(tokenizer):
+def test_one_string_in_place_of_a_list_is_refused(tokenizer):
     with pytest.raises(ValueError, match="^texts: expected a list of strings, got one string$"):
         type(tokenizer).train("El cielo", vocab_size=300)
 
@@ -220,7 +220,7 @@ def test_unknown_words():
     assert WordTokenizer.train([]).encode("the sky") == [1, 1]
 
 
-def test_capitals_are_kept_on_request():
+def test_capitals_can_be_kept():
     tokenizer = WordTokenizer.train(["El CIELO es azul, el cielo"], lowercase=False)
     assert tokenizer.lowercase is False and WordTokenizer([]).lowercase is True
     assert tokenizer.decode(tokenizer.encode("El CIELO")) == "El CIELO"
@@ -288,7 +288,7 @@ def test_decode_puts_spaces_where_they_were(text):
     "marks, text",
     [("¿¡([{«“‘$/", "a {}b c"), ("?!)]}»”’.,;:…%", "a{} b c"), ("<>&*=+-—|~@#^", "a {} b c")],
 )
-def test_each_mark_clings_to_its_side(marks, text):
+def test_punctuation_is_joined_to_the_right_side(marks, text):
     for mark in marks:
         expected = "a/b c" if mark == "/" else text.replace("{}", mark)
         assert join(["a", mark, "b", "c"]) == expected
@@ -296,7 +296,7 @@ def test_each_mark_clings_to_its_side(marks, text):
 
 
 @given(st.text())
-def test_words_are_found_again_in_the_text_they_make(text):
+def test_splitting_joined_words_gives_the_same_words(text):
     for lowercase in (True, False):
         tokenizer = WordTokenizer.train([text], lowercase=lowercase)
         ids = tokenizer.encode(text)
@@ -325,13 +325,13 @@ def test_words_are_found_again_in_the_text_they_make(text):
         )
     )
 )
-def test_words_are_found_again_among_many_marks(pieces):
+def test_splitting_joined_words_and_many_marks_gives_the_same_words(pieces):
     for text in ("".join(pieces), " ".join(pieces)):
         found = split(normalise(text))
         assert split(normalise(join(found))) == found
 
 
-def test_words_that_could_never_be_found_are_refused():
+def test_words_that_splitting_never_gives_are_refused():
     left_alone = "words: expected words that `normalise` and `split` leave alone, got "
     for word in ("Blue", "two words", "a.b", "", " ", "a\u0301", "<eos>"):
         with pytest.raises(ValueError, match=f"^{re.escape(left_alone + repr(word))}$"):
@@ -360,7 +360,7 @@ def test_sizes_of_word_vocabularies(options, message):
         WordTokenizer.train(["a"], **options)
 
 
-# byte pairs, against an encoder without ids, counts or queues: it merges lists of bytes
+# byte pairs, against an encoder without ids, counts or queues, which merges lists of bytes
 
 
 def naive_split(text):
@@ -372,7 +372,7 @@ def naive_split(text):
         return "letter" if character.isalnum() else "mark"
 
     kinds = []
-    # A sign on a letter belongs to the letter.
+    # A combining mark belongs to its letter.
     for character in text:
         is_sign = unicodedata.category(character)[0] == "M" or character in "\u200c\u200d"
         signs = is_sign and kinds[-1:] == ["letter"]
@@ -432,7 +432,7 @@ def naive_encode(text, merges):
 
 
 def as_bytes(merges):
-    """The bytes of every id, found from the merges alone."""
+    """Return the bytes of every id, computed from the merges alone."""
     tokens = [b"", b"<unk>", b"", b"", *(bytes([b]) for b in range(256))]
     for left, right in merges:
         tokens.append(tokens[left] + tokens[right])
@@ -463,7 +463,7 @@ def test_few_letters_with_many_ties_equal_the_naive_encoder(texts, other):
 
 
 @given(st.text("ab1½٣_.'é\u0301 \n\r\t\u00a0\x1c🙂क\u093f\u094d\u200d\u200c\ufe0f"))
-def test_borders_equal_the_naive_ones(text):
+def test_word_boundaries_equal_the_naive_ones(text):
     assert byte_pair.split(text) == naive_split(text)
 
 
@@ -488,7 +488,7 @@ def test_low_lower_newest_widest_by_hand():
 
 
 @given(st.text(), st.binary())
-def test_every_text_survives(text, data):
+def test_every_text_is_decoded_unchanged(text, data):
     tokenizer = BytePairTokenizer.train(CORPORA["English"] + CORPORA["emoji"] * 2, 320)
     for this in (text, data.decode("latin-1"), data.decode(errors="replace")):
         ids = tokenizer.encode(this, sos=True, eos=True)
@@ -521,7 +521,7 @@ def test_every_byte_has_its_own_token():
         "ខ្មែរ ភាសា",
     ],
 )
-def test_words_of_every_script_are_whole(text):
+def test_words_of_every_script_are_not_split(text):
     assert split(text) == text.split() == [piece.strip() for piece in byte_pair.split(text)]
     tokenizer = WordTokenizer.train([text])
     assert tokenizer.decode(tokenizer.encode(text)) == normalise(text)
@@ -540,13 +540,13 @@ def test_words_of_every_script_are_whole(text):
         "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
     ],
 )
-def test_what_is_one_picture_is_one_token(whole):
+def test_an_emoji_sequence_is_one_word(whole):
     assert split(f"{whole} a{whole}, {whole}!")[0] == whole
     assert split(f"({whole}) {whole}{'' if whole[0] == '1' else whole}.").count(whole) >= 2
     assert split("🇲🇽🇪🇸🙂🙂?!") == ["🇲🇽", "🇪🇸", "🙂", "🙂", "?", "!"]
 
 
-def test_words_are_merged_once_and_few_are_kept(monkeypatch):
+def test_merged_words_are_cached_and_the_cache_is_bounded(monkeypatch):
     tokenizer = BytePairTokenizer.train(["cantar saltar"], vocab_size=262)
     merged = []
 
@@ -565,7 +565,7 @@ def test_words_are_merged_once_and_few_are_kept(monkeypatch):
 
 
 @pytest.mark.parametrize("letters", ["a", "ab", "".join(map(chr, range(0x4E00, 0x9E00)))])
-def test_work_grows_with_the_length_of_a_word_and_not_with_its_square(letters):
+def test_work_is_linear_in_the_length_of_a_word(letters):
     class Counted(dict):
         looked_up = 0
 
@@ -583,7 +583,7 @@ def test_work_grows_with_the_length_of_a_word_and_not_with_its_square(letters):
     assert work[0] >= 2_000 - 1 and work[1] < 5 * work[0]
 
 
-def test_parts_of_characters():
+def test_tokens_may_be_parts_of_characters():
     tokenizer = BytePairTokenizer.train(["ññ"], 261)
     assert tokenizer.tokens[260] == "ñ" and tokenizer.encode("ñó") == [260, 4 + 0xC3, 4 + 0xB3]
     assert tokenizer.decode([4 + 0xC3]) == "\ufffd"
@@ -614,7 +614,7 @@ def test_merges_are_pairs_of_earlier_ids(merge, got):
         BytePairTokenizer([(4, 5), merge])
 
 
-def test_the_borders_of_what_merges_can_be():
+def test_the_smallest_and_largest_ids_of_merges():
     assert BytePairTokenizer([[4, 259], (260, 4)]).merges == [(4, 259), (260, 4)]
     with pytest.raises(ValueError, match="ids from 4 to 259, got "):
         BytePairTokenizer([(4, 260)])
@@ -638,7 +638,7 @@ def test_sizes_of_byte_vocabularies(size, got):
 # files
 
 
-def test_what_is_saved_is_loaded(tokenizer, tmp_path):
+def test_a_saved_tokenizer_is_loaded(tokenizer, tmp_path):
     path = tmp_path / "tokenizer.json"
     tokenizer.save(path)
     first = path.read_bytes()
@@ -670,8 +670,8 @@ def test_files_are_plain_json_with_one_token_per_line(tmp_path):
     assert "\n  [4, 5],\n  [260, 6]\n ]\n}\n" in path.read_text(encoding="utf-8")
 
 
-def test_merges_in_a_file_are_all_that_encoding_needs(tmp_path):
-    """What a program in another language would do, with nothing but the file."""
+def test_encoding_needs_only_the_merges_in_a_file(tmp_path):
+    """A program in another language needs nothing but the file to encode."""
     text = " ".join(CORPORA["Spanish"])
     BytePairTokenizer.train([text] * 2, 300).save(tmp_path / "pieces.json")
     merges = json.loads((tmp_path / "pieces.json").read_text(encoding="utf-8"))["merges"]
@@ -730,7 +730,7 @@ def refuses(cls, path, message):
         ({"tokens": [*WORDS["tokens"], "\ud800"]}, "characters, got the lone surrogate .* 0"),
     ],
 )
-def test_files_that_are_no_word_tokenizer(tmp_path, change, message):
+def test_files_that_are_no_word_tokenizer_are_refused(tmp_path, change, message):
     path = tmp_path / "words.json"
     path.write_text(json.dumps(WORDS))
     assert WordTokenizer.load(path) == WordTokenizer(["blue", "red"])
@@ -756,7 +756,7 @@ def test_files_that_are_no_word_tokenizer(tmp_path, change, message):
         ({"tokens": [*PIECES["tokens"][:-1], 5]}, "token 261 to be 'abc', got 5"),
     ],
 )
-def test_files_that_are_no_byte_pair_tokenizer(tmp_path, change, message):
+def test_files_that_are_no_byte_pair_tokenizer_are_refused(tmp_path, change, message):
     path = tmp_path / "pieces.json"
     path.write_text(json.dumps(PIECES))
     assert BytePairTokenizer.load(path) == BytePairTokenizer([(101, 102), (260, 103)])
@@ -765,7 +765,7 @@ def test_files_that_are_no_byte_pair_tokenizer(tmp_path, change, message):
 
 
 @pytest.mark.parametrize("cls", [WordTokenizer, BytePairTokenizer])
-def test_files_that_are_no_tokenizer(cls, tmp_path):
+def test_files_that_are_no_tokenizer_are_refused(cls, tmp_path):
     path = tmp_path / "file.json"
     refuses(cls, path, "a file that can be read, got No such file or directory")
     refuses(cls, tmp_path, "a file that can be read, got Is a directory")

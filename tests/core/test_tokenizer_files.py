@@ -1,4 +1,4 @@
-"""Tokenizers that others published, against the library `tokenizers`: their ids, or a refusal."""
+"""Published tokenizer files against the library `tokenizers`: the same ids, or a refusal."""
 
 import copy
 import json
@@ -25,7 +25,7 @@ PIECES = [
     *"[]eabs1<>éÉE日t#-_ß",
 ]
 FLAGS = ("special", "lstrip", "rstrip", "single_word", "normalized")
-# Tokens that are prefixes of others, differ in case alone, are white space, or are words as well.
+# These tokens are prefixes of others, differ only in case, are white space, or are words as well.
 CONTENTS = [
     *("[E1]", "[E1]x", "<a>", "<a>b", "a", "ab", "the", "The", "<|im_end|>", "<|im", "日本"),
     *("[MASK]", "##s", "12", "'s", *"É日_ñİßς"),
@@ -61,14 +61,14 @@ def byte_pairs():
 
 
 def read(folder, theirs, config=()):
-    """The tokenizer of ours for a folder that holds one of theirs, or what JSON it is."""
+    """Return our tokenizer for a folder that holds one of `tokenizers`, or the given JSON."""
     content = theirs if isinstance(theirs, dict) else json.loads(theirs.to_str())
     (folder / "tokenizer.json").write_text(json.dumps(content), "utf-8")
     return of_folder(folder, dict(config))
 
 
 def assert_same_ids(ours, theirs, lines):
-    """`encode_marked` finds all added tokens, as theirs does; `encode` those that are not special."""
+    """`encode_marked` finds all added tokens, as `tokenizers`; `encode` the ordinary ones."""
     for line in lines:
         theirs.encode_special_tokens = False
         assert ours.encode_marked(line) == theirs.encode(line, add_special_tokens=False).ids, line
@@ -94,13 +94,13 @@ def test_added_tokens_of_all_flags_have_the_ids_of_tokenizers(tmp_path, kind):
         contents = rng.sample(CONTENTS, rng.randint(1, 7))
         for content in contents:
             flags = {flag: rng.random() < 0.4 for flag in FLAGS}
-            # The other library may panic.
+            # The other library may panic here.
             flags["lstrip"] &= content[0].strip() != ""
             theirs.add_tokens([tokenizers.AddedToken(content, **flags)])
         try:
             ours = read(tmp_path, theirs)
         except ValueError as error:
-            # The other library takes one of the two, and not always the same one.
+            # The other library takes one of two equal tokens, and not always the same one.
             assert "added: expected tokens that differ once normalised" in str(error) or (
                 "added: expected tokens of which something is left" in str(error)
             )
@@ -124,7 +124,7 @@ def test_added_tokens_of_all_flags_have_the_ids_of_tokenizers(tmp_path, kind):
     assert n_read > 50
 
 
-def test_white_space_that_one_token_has_taken_is_not_taken_again(tmp_path):
+def test_white_space_stripped_by_one_token_is_not_used_by_the_next(tmp_path):
     theirs = word_pieces()
     theirs.add_tokens(
         [
@@ -137,7 +137,7 @@ def test_white_space_that_one_token_has_taken_is_not_taken_again(tmp_path):
     assert_same_ids(read(tmp_path, theirs), theirs, lines)
 
 
-def test_what_a_user_types_becomes_no_mark_and_other_added_tokens_are_shown(tmp_path):
+def test_typed_text_gives_no_special_token_and_other_added_tokens_are_decoded(tmp_path):
     theirs = byte_pairs()
     theirs.add_special_tokens(["<|end|>"])
     theirs.add_tokens(["<tool>", "año "])
@@ -151,7 +151,7 @@ def test_what_a_user_types_becomes_no_mark_and_other_added_tokens_are_shown(tmp_
 
 
 def test_words_that_are_tokens_can_be_left_whole(tmp_path):
-    """Llama 3: its merges make some tokens by ways that lead past them."""
+    """In Llama 3, the merges do not lead to some tokens of the vocabulary."""
     vocabulary = [*LETTERS, "th", "he", "the", "hé"[:1] + "Ã", "Ġab", "ab"]
     merges = [("h", "e"), ("t", "h"), ("th", "e"), ("h", "Ã"), ("a", "b"), ("Ġ", "ab")]
     theirs = tokenizers.Tokenizer(
@@ -171,7 +171,7 @@ def test_words_that_are_tokens_can_be_left_whole(tmp_path):
     assert len(ours.encode("the")) == 1 < len(ours.encode("them"))
 
 
-def test_two_merges_may_make_one_token(tmp_path):
+def test_two_merges_may_make_the_same_token(tmp_path):
     vocabulary = [*LETTERS, "ab", "bc", "abc"]
     merges = [("b", "c"), ("a", "b"), ("a", "bc"), ("ab", "c")]
     theirs = tokenizers.Tokenizer(models.BPE({t: i for i, t in enumerate(vocabulary)}, merges))
@@ -181,8 +181,8 @@ def test_two_merges_may_make_one_token(tmp_path):
     assert_same_ids(read(tmp_path, theirs), theirs, lines)
 
 
-def test_a_rank_counts_as_soon_as_its_pair_stands_there(tmp_path):
-    """Merges in any order: one that comes first may join what a later one makes."""
+def test_the_best_ranked_pair_is_merged_first(tmp_path):
+    """Merges are in any order: an early one may join tokens that a later one makes."""
     rng = random.Random(0)
     for _ in range(40):
         parts = ["a", "b", "c"]
@@ -245,7 +245,7 @@ REFUSED_REGEXES = ("^a", r"\w+", r"\bx", "(a)", "[[:alpha:]]", "[a&&b]", "(?i:i)
             ("pairs", {"pre_tokenizer": split_by(pattern={"Regex": regex})}, ".pattern")
             for regex in REFUSED_REGEXES
         ),
-        # The sentence names another part than the one that was changed.
+        # The error names another part than the one that was changed.
         ("pieces", {"added_tokens": [TOKEN, TOKEN]}, "added: expected each token once"),
         (
             "pieces",
@@ -262,7 +262,7 @@ REFUSED_REGEXES = ("^a", r"\w+", r"\bx", "(a)", "[[:alpha:]]", "[a&&b]", "(?i:i)
         ("pairs", {"pre_tokenizer": split_by(pattern={"Regex": "a**"})}, "patterns: expected regu"),
     ],
 )
-def test_an_entry_that_would_change_ids_is_refused_by_its_name(tmp_path, kind, change, message):
+def test_an_unsupported_entry_that_affects_ids_is_named(tmp_path, kind, change, message):
     content = copy.deepcopy(PIECES_ALONE if kind == "pieces" else PAIRS_ALONE)
     ((path, value),) = change.items()
     part, _, name = path.rpartition(".")
@@ -277,7 +277,7 @@ def test_an_entry_that_would_change_ids_is_refused_by_its_name(tmp_path, kind, c
 CONFIG = {"do_lower_case": True, "pad_token": "[PAD]", "cls_token": {"content": "[CLS]"}}
 
 
-def test_the_second_file_of_a_tokenizer_may_not_say_another_thing(tmp_path):
+def test_contradicting_files_of_a_tokenizer_are_refused(tmp_path):
     theirs = word_pieces()
     theirs.add_special_tokens(["[PAD]", "[CLS]", "[E1]"])
     path = tmp_path / "tokenizer_config.json"
@@ -308,7 +308,7 @@ def test_the_second_file_of_a_tokenizer_may_not_say_another_thing(tmp_path):
         read(tmp_path, theirs)
 
 
-def test_several_ends_and_where_they_are_said(tmp_path):
+def test_end_tokens_are_read_from_the_configuration_files(tmp_path):
     theirs = byte_pairs()
     ours = read(tmp_path, theirs, {"eos_token_id": [7, 5], "bos_token_id": 3})
     assert (ours.end_ids, ours.eos_id, ours.sos_id, ours.pad_id) == ([7, 5], 7, 3, 7)
@@ -338,7 +338,7 @@ JUNK = [
 
 
 def damaged(rng, content):
-    """The text of a file with one or two parts of another kind, left out, copied or cut."""
+    """Return the text of a file with one or two parts retyped, removed, copied or truncated."""
     for _ in range(rng.randint(1, 2)):
         ways = [way for way in places(content) if way]
         outside = [way for way in ways if "vocab" not in way[:-1] and "merges" not in way[:-1]]
@@ -362,7 +362,7 @@ def damaged(rng, content):
     return text
 
 
-def test_a_damaged_file_is_read_as_tokenizers_reads_it_or_refused_in_a_sentence(tmp_path):
+def test_a_damaged_file_is_read_as_by_tokenizers_or_refused(tmp_path):
     pieces, pairs = word_pieces(), byte_pairs()
     pieces.add_tokens(["[E1]", tokenizers.AddedToken("<x>", single_word=True)])
     pairs.add_tokens([tokenizers.AddedToken("<x>", lstrip=True)])
@@ -385,7 +385,7 @@ def test_a_damaged_file_is_read_as_tokenizers_reads_it_or_refused_in_a_sentence(
             assert message.startswith(f"{path}: ") and "\n" not in message and len(message) < 500
             continue
         theirs = None
-        # The other library also reads entries on which no id depends.
+        # The other library also reads entries that affect no id.
         with suppress(Exception):
             theirs = tokenizers.Tokenizer.from_file(str(path))
         if theirs is None:
@@ -407,7 +407,7 @@ def test_a_damaged_file_is_read_as_tokenizers_reads_it_or_refused_in_a_sentence(
         ),
     ],
 )
-def test_what_json_leaves_open_is_refused(tmp_path, text, message):
+def test_ambiguous_or_invalid_json_is_refused(tmp_path, text, message):
     (tmp_path / "tokenizer.json").write_text(text)
     expected = f"{tmp_path}/tokenizer.json: expected JSON in UTF-8, got {message}"
     with pytest.raises(ValueError, match=f"^{re.escape(expected)}$"):
@@ -476,12 +476,12 @@ def test_other_gguf_tokenizers_are_refused(tmp_path, change, message):
         ({"content": "a", "lstrip": 1}, "lstrip: expected True or False, got 1"),
     ],
 )
-def test_added_tokens_say_what_they_are(arguments, message):
+def test_invalid_added_tokens_are_refused(arguments, message):
     with refuses(message):
         AddedToken(**arguments)
 
 
-def test_how_many_tokens_are_pieces_of_words():
+def test_n_pieces_counts_the_tokens_that_are_word_pieces():
     ours = WordPieceTokenizer([*MARKS, "a", "ab"], added=["ab"], n_pieces=5)
     assert ours.encode("ab") == [1] and ours.encode_marked("ab a") == [5, 4]
     with pytest.raises(ValueError, match="^n_pieces: expected at most 5, the number of tokens, go"):

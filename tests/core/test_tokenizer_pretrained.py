@@ -1,4 +1,4 @@
-"""The tokenizers that come with other people's models, against the library `tokenizers`."""
+"""The tokenizers of published models, against the library `tokenizers`."""
 
 import copy
 import json
@@ -13,7 +13,8 @@ from attn.tokenizer.byte_level import GPT2_WORDS, NUMBER, byte_letters
 from attn.tokenizer.word_piece import MARKS, split
 
 TEXTS = ["The sky is blue because of the way we see it.", "El cielo es azul.", "¿Qué dices, José?"]
-# Where pretokenisers and normalisers go wrong: spaces, digits, marks, scripts, composed letters.
+# These texts have frequent sources of errors: spaces, digits, punctuation, scripts, composed
+# letters.
 HARD = [
     "",
     " ",
@@ -41,7 +42,7 @@ END = "<|endoftext|>"
 
 
 def byte_pairs(alphabet=None):
-    """A byte-level BPE of `tokenizers`, learnt from TEXTS."""
+    """Train a byte-level BPE of `tokenizers` on TEXTS."""
     theirs = tokenizers.Tokenizer(models.BPE())
     theirs.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     theirs.decoder = decoders.ByteLevel()
@@ -56,7 +57,7 @@ def byte_pairs(alphabet=None):
 
 
 def ours_of(theirs, *patterns):
-    """The same vocabulary and merges in a tokenizer of ours."""
+    """Return our tokenizer with the same vocabulary and merges."""
     model = json.loads(theirs.to_str())["model"]
     vocabulary = sorted(model["vocab"], key=model["vocab"].get)
     return ByteLevelTokenizer(vocabulary, model["merges"], [END], patterns or [GPT2_WORDS])
@@ -68,7 +69,7 @@ def assert_same_ids(ours, theirs, lines):
         assert ours.encode(line) == expected.ids, line
 
 
-def test_each_byte_has_a_letter_of_its_own():
+def test_each_byte_has_a_different_letter():
     letters = byte_letters()
     assert sorted(letters) == list(range(256))
     assert set(letters.values()) == set(pre_tokenizers.ByteLevel.alphabet())
@@ -98,7 +99,7 @@ def test_byte_level_ids_are_those_of_tokenizers():
         ),
     ],
 )
-def test_patterns_cut_one_after_the_other(patterns, steps):
+def test_patterns_are_applied_one_after_the_other(patterns, steps):
     theirs = byte_pairs()
     theirs.pre_tokenizer = pre_tokenizers.Sequence(steps)
     assert_same_ids(ours_of(theirs, *patterns), theirs, HARD + TEXTS)
@@ -112,7 +113,7 @@ def test_bytes_without_a_token_are_left_out_before_anything_is_joined():
     assert ours.unknown("the s\x04ky is") == ["\x04"] and ours.encode("\x00") == []
 
 
-def test_special_tokens_are_spelled_only_where_that_is_meant():
+def test_special_tokens_are_found_by_encode_marked_only():
     ours = ours_of(byte_pairs())
     ids = ours.encode(END)
     assert 0 not in ids and ours.decode(ids) == END
@@ -136,12 +137,12 @@ def test_special_tokens_are_spelled_only_where_that_is_meant():
 
 
 def test_a_token_that_stands_for_no_bytes_is_its_own_text():
-    """The letter ñ is written for byte 241, which no text has alone; a mark means the letter."""
+    """Elsewhere ñ stands for byte 241, which no text has alone; here it is a letter."""
     ours = ByteLevelTokenizer(["<ñ>", "日", *byte_letters().values()], [], ["<ñ>"])
     assert ours.tokens[:2] == ["<ñ>", "日"] and ours.decode([1]) == "日"
 
 
-def test_a_byte_level_tokenizer_says_what_it_is_given(tmp_path):
+def test_a_byte_level_tokenizer_keeps_its_arguments(tmp_path):
     vocabulary = ["<s>", "</s>", "<pad>", *byte_letters().values(), "th"]
     ends = {"pad_id": 2, "sos_id": 0, "eos_id": 1}
     ours = ByteLevelTokenizer(vocabulary, [("t", "h")], vocabulary[:3], [r"\p{L}"], **ends)
@@ -169,7 +170,7 @@ LETTERS = list(byte_letters().values())
         ((LETTERS, []), {"eos_id": 256}, "ids: expected at least 0 and below vocab_size = 256"),
     ],
 )
-def test_vocabularies_that_do_not_fit_are_refused(arguments, options, message):
+def test_invalid_vocabularies_are_refused(arguments, options, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
         ByteLevelTokenizer(*copy.deepcopy(arguments), **options)
 
@@ -198,7 +199,7 @@ def test_word_piece_ids_are_those_of_tokenizers(lowercase):
     assert ours.special["[MASK]"] not in ours.encode("[MASK]")
 
 
-def test_words_are_split_without_capitals_unless_they_are_wanted():
+def test_words_are_lowercased_unless_capitals_are_kept():
     assert split("José\tsí.") == ["jose", "si", "."]
     assert split("José\tsí.", lowercase=False) == ["José", "sí", "."]
 
@@ -207,7 +208,7 @@ JUNK = [None, True, -1, 1.5, "", "x", "(", [], [1], ["x"], {}, {"a": 1}]
 
 
 def places(content, path=()):
-    """Yield the way to each part of what JSON holds."""
+    """Yield the path to each part of a JSON value."""
     yield path
     parts = enumerate(content) if isinstance(content, list) else ()
     parts = content.items() if isinstance(content, dict) else parts
@@ -227,7 +228,7 @@ def places(content, path=()):
     ],
     ids=lambda tokenizer: type(tokenizer).__name__,
 )
-def test_another_file_is_read_as_it_is_or_refused_in_a_sentence(tokenizer, tmp_path):
+def test_a_changed_file_is_read_as_it_is_or_refused(tokenizer, tmp_path):
     path = tmp_path / "tokenizer.json"
     tokenizer.save(path)
     content = json.loads(path.read_text("utf-8"))
@@ -249,11 +250,11 @@ def test_another_file_is_read_as_it_is_or_refused_in_a_sentence(tokenizer, tmp_p
                 message = str(error)
                 assert message.startswith(f"{path}: expected") and "\n" not in message
             else:
-                # Otherwise the damage made another token, and what was read is what the file holds.
+                # The damage may make another token, but what was read must equal the file.
                 assert json.loads(path.read_text("utf-8")) == damaged["whole"]
 
 
-def test_a_field_that_is_not_what_a_tokenizer_has_is_named(tmp_path):
+def test_an_invalid_field_is_named(tmp_path):
     path = tmp_path / "tokenizer.json"
     ByteLevelTokenizer([*byte_letters().values(), "<x>"], [], ["<x>"]).save(path)
     content = json.loads(path.read_text("utf-8"))
@@ -286,7 +287,7 @@ def test_word_piece_by_hand(tmp_path):
         WordPieceTokenizer([*tokens, "un"])
 
 
-def test_a_word_piece_tokenizer_that_keeps_capitals_keeps_them_when_it_is_read_again(tmp_path):
+def test_a_loaded_word_piece_tokenizer_keeps_capitals(tmp_path):
     ours = WordPieceTokenizer([*MARKS, "Sky"], lowercase=False)
     ours.save(tmp_path / "tokenizer.json")
     again = WordPieceTokenizer.load(tmp_path / "tokenizer.json")

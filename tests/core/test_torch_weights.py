@@ -1,4 +1,4 @@
-"""from_torch and to_torch: the same numbers, mask by mask, as PyTorch's own modules."""
+"""from_torch and to_torch: the same outputs as PyTorch's own modules, under every mask."""
 
 import re
 from functools import partial
@@ -29,7 +29,7 @@ both_norms = pytest.mark.parametrize("norm", ["pre", "post"])
 
 
 def drawn(module):
-    """Draw every weight, those of norms and biases too, which otherwise are ones and zeros."""
+    """Draw all weights, including those of norms and biases, which would be ones and zeros."""
     generator = torch.Generator().manual_seed(0)
     for parameter in module.double().parameters():
         parameter.data = torch.randn(parameter.shape, generator=generator).double() / 2
@@ -37,7 +37,7 @@ def drawn(module):
 
 
 def layer_of(kind, **options):
-    """Return a layer as a configuration makes it."""
+    """Return a layer built from a configuration."""
     options = {"n_layers": 1, "positions": "none", "dropout": 0.0} | SIZES | options
     stack = Encoder if kind is EncoderLayer else Decoder
     return stack(TransformerConfig(1, **options)).layers[0]
@@ -53,7 +53,7 @@ def assert_same_rows(ours, theirs, lengths=None):
 
 
 def assert_same_gradients(ours, theirs, inputs):
-    """Of all inputs; and of all weights, which PyTorch joins, the squares have the same sum."""
+    """Compare the gradients of inputs; of weights, joined in PyTorch, the sums of squares."""
     inputs = [x.requires_grad_() for x in inputs]
     causal = {"is_causal": True} if isinstance(ours, EncoderLayer) else {}
     their_causal = {
@@ -127,14 +127,14 @@ def test_layers(our_kind, their_kind, compare, choice, norm):
     compare(ours, to_torch(ours))
     assert_same_gradients(ours, to_torch(ours), inputs)
     compare(from_torch(to_torch(ours)), to_torch(ours))
-    # Without gradients PyTorch takes another path.
+    # Without gradients PyTorch takes its fast path.
     with torch.no_grad():
         compare(ours, to_torch(ours))
 
 
 @pytest.mark.parametrize("our_kind, their_kind", [kinds[:2] for kinds in LAYERS])
-def test_what_is_dropped_in_training(our_kind, their_kind):
-    """There and here, all that both can drop; inside the feed-forward network, nothing."""
+def test_dropout_rates_are_converted(our_kind, their_kind):
+    """Both apply dropout in the same places, but not inside the feed-forward network."""
     ours = layer_of(our_kind, dropout=0.3, attention_dropout=0.2)
     theirs = to_torch(ours)
     assert theirs.training
@@ -159,7 +159,7 @@ def test_stacks(norm, last_norm):
 
 
 @pytest.mark.parametrize("_, kind, compare", LAYERS)
-def test_each_layer_of_a_stack_is_as_it_is(_, kind, compare):
+def test_the_layers_of_a_stack_may_differ(_, kind, compare):
     stack = nn.TransformerEncoder if compare is encode else nn.TransformerDecoder
     theirs = stack(kind(8, 2, **THEIRS), 3)
     other = {"dim_feedforward": 6, "batch_first": True, "bias": False, "activation": "gelu"}
@@ -199,7 +199,7 @@ def test_the_whole_transformer_there_and_back(norm):
 
 
 @both_norms
-def test_pytorchs_transformer_with_its_last_norms(norm):
+def test_pytorchs_transformer_with_final_norms(norm):
     theirs = drawn(nn.Transformer(8, 2, 2, 2, norm_first=norm == "pre", **THEIRS))
     encoder, decoder = from_torch(theirs)
     src, tgt, mask = vectors(5, 1), vectors(4, 2), padding_mask(LENGTHS, 5)
@@ -216,14 +216,14 @@ def test_pytorchs_transformer_with_its_last_norms(norm):
 
 @pytest.mark.filterwarnings("error")
 @both_norms
-def test_rows_of_padding_are_computed_there_too(norm):
+def test_padded_rows_give_the_same_outputs_in_pytorch(norm):
     ours = drawn(Encoder(TransformerConfig(9, n_layers=1, norm=norm, **SIZES)))
     x, mask = vectors(5, 1), padding_mask(LENGTHS, 5)
     with torch.no_grad():
         assert_same_rows(ours(x, mask)[0], to_torch(ours)(x, src_key_padding_mask=~mask[:, 0]))
 
 
-def test_the_weights_are_a_copy_of_the_same_type_on_the_same_device():
+def test_the_weights_are_copied_with_their_dtype_and_device():
     theirs = nn.MultiheadAttention(8, 2).double()
     ours = from_torch(theirs)
     before = theirs.in_proj_weight.clone()
@@ -236,7 +236,7 @@ def test_the_weights_are_a_copy_of_the_same_type_on_the_same_device():
 
 
 def test_a_stack_of_odd_width_has_a_counterpart():
-    """No waves are added to its vectors, which would come in pairs."""
+    """It adds no sinusoidal positions, which need an even width."""
     theirs = drawn(nn.TransformerEncoder(nn.TransformerEncoderLayer(9, 3, **THEIRS), 1)).eval()
     x = torch.randn(2, 4, 9).double()
     torch.testing.assert_close(from_torch(theirs)(x)[0], theirs(x))
@@ -248,7 +248,7 @@ def pruned(part, of=None):
 
 
 def own(kind):
-    """Return a subclass, of which nobody knows what it does otherwise."""
+    """Return a subclass, which could compute something else."""
     return type(f"Own{kind.__name__}", (kind,), {})
 
 
@@ -265,7 +265,7 @@ PARTS = "linear layers nn.Linear and norms nn.LayerNorm, got "
 PRUNED = "Linear of ['bias', 'weight'], got ['weight_mask', 'weight_orig'] as well"
 
 
-def test_either_relu_of_pytorch_is_one():
+def test_both_forms_of_relu_in_pytorch_are_converted():
     for relu in (torch.relu, F.relu, nn.ReLU()):
         assert from_torch(ENCODER_LAYER(activation=relu)).feed_forward.activation == "relu"
 
@@ -296,7 +296,7 @@ def test_either_relu_of_pytorch_is_one():
         (pruned(ENCODER_LAYER(), "linear1"), PRUNED),
     ],
 )
-def test_what_has_no_counterpart_here(theirs, message):
+def test_from_torch_refuses_modules_without_counterpart(theirs, message):
     with pytest.raises(ValueError, match="^module: expected " + re.escape(message)):
         from_torch(theirs)
 
@@ -341,6 +341,6 @@ OURS = "MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Decoder or Tran
         (nn.Linear(8, 8), OURS + "Linear"),
     ],
 )
-def test_what_has_no_counterpart_there(ours, message):
+def test_to_torch_refuses_modules_without_counterpart(ours, message):
     with pytest.raises(ValueError, match="^module: expected " + re.escape(message)):
         to_torch(ours)

@@ -1,4 +1,4 @@
-"""attn.training: its numbers against PyTorch's and closed forms; batches, devices, arguments."""
+"""attn.training against PyTorch and closed forms: schedule, loss, batches, devices, arguments."""
 
 import atexit
 import dataclasses
@@ -26,7 +26,7 @@ from tests.core.helpers import refuses
 # configuration
 
 
-def test_the_defaults():
+def test_the_default_configuration():
     assert dataclasses.asdict(TrainingConfig(steps=7)) == {
         "steps": 7,
         "batch_size": 64,
@@ -50,7 +50,7 @@ def test_the_defaults():
     }
 
 
-def test_the_limits_themselves_are_allowed():
+def test_values_at_the_limits_are_allowed():
     config = TrainingConfig(
         steps=1,
         batch_size=1,
@@ -67,7 +67,7 @@ def test_the_limits_themselves_are_allowed():
     assert config.betas == (0.0, 0.0) and config.clip_norm == math.inf
 
 
-def test_numbers_become_those_of_python():
+def test_numbers_are_converted_to_python_numbers():
     config = TrainingConfig(steps=np.int64(3), learning_rate=np.float64(1), seed=np.int64(2))
     assert TrainingConfig(steps=1, seed=2**63 - 1).seed == 2**63 - 1
     for name in ("steps", "seed"):
@@ -80,7 +80,7 @@ def test_numbers_become_those_of_python():
 
 @pytest.mark.parametrize("kind", [np.float32, np.float16, Fraction])
 @pytest.mark.parametrize("name", ["learning_rate", "weight_decay", "clip_norm", "label_smoothing"])
-def test_real_numbers_of_every_kind_are_taken(name, kind):
+def test_real_numbers_of_every_type_are_accepted(name, kind):
     number = getattr(TrainingConfig(steps=1, **{name: kind(0.25)}), name)
     assert type(number) is float and number == 0.25
 
@@ -121,7 +121,7 @@ def test_real_numbers_of_every_kind_are_taken(name, kind):
         ({"compile": 1}, "compile: expected True or False, got 1"),
     ],
 )
-def test_a_configuration_is_checked(changes, message):
+def test_invalid_configurations_are_refused(changes, message):
     with refuses(message):
         TrainingConfig(**{"steps": 10} | changes)
 
@@ -203,8 +203,8 @@ def test_forbidden_tokens_and_padding_leave_finite_gradients():
     assert total.isfinite() and logits.grad.isfinite().all() and (logits.grad[1] == 0).all()
 
 
-def test_smoothing_gives_nothing_to_forbidden_tokens():
-    """A row with a forbidden token has the loss, and the gradient, of a row without it."""
+def test_label_smoothing_leaves_out_forbidden_tokens():
+    """A row with a forbidden token has the loss and the gradient of the row without this token."""
     few = torch.tensor([[0.5, 2.0, -1.0]], requires_grad=True)
     more = torch.tensor([[0.5, -math.inf, 2.0, -1.0]], requires_grad=True)
     target = torch.tensor([2])
@@ -217,7 +217,7 @@ def test_smoothing_gives_nothing_to_forbidden_tokens():
     torch.testing.assert_close(more.grad[:, [0, 2, 3]], few.grad)
 
 
-def test_nothing_to_learn_from():
+def test_the_loss_without_targets_is_zero():
     for target in ([], [3, 3]):
         logits = torch.zeros(len(target), 5)
         total, count = cross_entropy(logits, torch.tensor(target).long(), pad_id=3)
@@ -263,7 +263,7 @@ def test_cross_entropy_refuses(change, message):
         cross_entropy(**{"logits": torch.ones(2, 3, 4), "target": IDS} | change)
 
 
-def test_the_shifted_target_asks_for_what_follows():
+def test_shifted_targets_are_the_next_tokens():
     ids = torch.tensor([[2, 8, 9, 3, 0], [2, 7, 6, 5, 3]])
     inputs, targets = shift(ids)
     assert inputs.tolist() == [[2, 8, 9, 3], [2, 7, 6, 5]]
@@ -274,7 +274,7 @@ def test_the_shifted_target_asks_for_what_follows():
 @pytest.mark.parametrize(
     "ids, got", [(torch.ones(4, 1), "(4, 1)"), (torch.tensor(3), "()"), ([2, 3], "list")]
 )
-def test_shift_refuses(ids, got):
+def test_shift_refuses_invalid_ids(ids, got):
     with refuses(f"ids: expected a tensor of shape (..., tgt_len), tgt_len at least 2, got {got}"):
         shift(ids)
 
@@ -296,7 +296,7 @@ def test_the_loss_of_each_row_under_vmap(checked, options):
     torch.testing.assert_close(found, torch.stack([*map(total, logits, target)]))
 
 
-def test_padding():
+def test_pad_fills_sequences_up_to_the_longest():
     ids, lengths = pad([[5], [6, 7, 8], []], pad_id=9)
     assert ids.tolist() == [[5, 9, 9], [6, 7, 8], [9, 9, 9]] and lengths.tolist() == [1, 3, 0]
     assert ids.dtype == lengths.dtype == torch.int64
@@ -305,7 +305,7 @@ def test_padding():
 
 
 @pytest.mark.parametrize("sequences", [[], [1, 2], [["a"]], [[1.5, 2], [3]], [[1j]], [[[1]]]])
-def test_pad_refuses(sequences):
+def test_pad_refuses_invalid_sequences(sequences):
     with refuses(f"sequences: expected a list of lists of integers, at least one, got {sequences}"):
         pad(sequences, 0)
 
@@ -315,7 +315,7 @@ def test_pad_refuses(sequences):
     batch_size=st.integers(1, 12),
     n_processes=st.integers(1, 3),
 )
-def test_an_epoch_takes_every_example_once(lengths, batch_size, n_processes):
+def test_an_epoch_has_every_example_once(lengths, batch_size, n_processes):
     examples = list(enumerate(lengths))
     batches = Batches(examples, list, lambda example: example[1], batch_size, seed=3)
     n_batches = math.ceil(len(examples) / batch_size)
@@ -336,7 +336,7 @@ def test_an_epoch_takes_every_example_once(lengths, batch_size, n_processes):
 
 
 @given(lengths=st.lists(st.integers(0, 50), min_size=1, max_size=60), more=st.integers(0, 150))
-def test_batches_by_tokens_take_every_example_once_and_hold_about_as_many_tokens(lengths, more):
+def test_batches_by_tokens_have_every_example_once_and_similar_numbers_of_tokens(lengths, more):
     longest, total = max(lengths), sum(lengths)
     budget = max(longest + more, 1)
     examples = list(enumerate(lengths))
@@ -351,7 +351,7 @@ def test_batches_by_tokens_take_every_example_once_and_hold_about_as_many_tokens
             assert abs(n_tokens - total / batches.n_batches) <= longest + 1
 
 
-def test_each_process_has_so_many_examples_of_the_smallest_batch():
+def test_smallest_is_the_number_of_examples_in_the_smallest_batch():
     batches = Batches("abcdefg", list, len, 1, seed=0, batch_tokens=3)
     assert repr(batches.smallest) == "3" and sorted(map(len, batches)) == [3, 4]
     full = Batches(["aaaaa", "bbbbb"], list, len, 1, seed=0, batch_tokens=5)
@@ -373,12 +373,12 @@ def test_a_batch_depends_on_the_seed_and_the_step_alone():
     batches = make()
     assert [batches[step] for step in reversed(range(40))][::-1] == forwards
     assert [make()[step] for step in range(40)] == forwards
-    # Every epoch has another order.
+    # Every epoch has a different order.
     assert len(set(forwards)) == 40
     assert make(1)[0] != forwards[0]
 
 
-def test_examples_of_about_one_length_stand_together():
+def test_examples_of_similar_length_form_a_batch():
     lengths = np.random.default_rng(0).integers(1, 200, size=640)
 
     def spread(length):
@@ -388,14 +388,14 @@ def test_examples_of_about_one_length_stand_together():
     assert spread(int) < 30 and spread(None) > 150
 
 
-def test_short_batches_come_in_any_order():
+def test_batches_are_not_ordered_by_length():
     batches = Batches(range(100), min, lambda i: i, 10, seed=0)
     smallest = list(batches)
     assert smallest != sorted(smallest) and smallest != sorted(smallest)[::-1]
 
 
-def test_neighbours_in_length_change_from_epoch_to_epoch():
-    """Lengths that all differ would otherwise form the same batches for ever."""
+def test_batches_of_similar_length_differ_between_epochs():
+    """Otherwise lengths that all differ would form the same batches in every epoch."""
     batches = Batches(range(100, 200), frozenset, lambda i: i, 10, seed=0)
     assert not {batches[i] for i in range(10)} & {batches[i] for i in range(10, 20)}
 
@@ -420,14 +420,14 @@ def has(monkeypatch, cuda=0, mps=False):
         ("cuda", 1, True, "cuda:0"),
     ],
 )
-def test_the_fastest_device_or_the_one_named(name, cuda, mps, expected, monkeypatch):
+def test_the_fastest_or_the_named_device_is_chosen(name, cuda, mps, expected, monkeypatch):
     has(monkeypatch, cuda, mps)
     assert str(choose_device(name)) == expected
     if name == "auto":
         assert choose_device() == choose_device("auto")
 
 
-def test_each_process_has_a_device_of_its_own(monkeypatch):
+def test_each_process_has_its_own_device(monkeypatch):
     has(monkeypatch, cuda=2)
     assert [str(choose_device("auto", rank)) for rank in range(2)] == ["cuda:0", "cuda:1"]
     with refuses("device: expected at most 2 processes, one a device, got 3"):
@@ -435,13 +435,13 @@ def test_each_process_has_a_device_of_its_own(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["cuda", "mps"])
-def test_a_device_that_is_not_there(name, monkeypatch):
+def test_a_missing_device_is_refused(name, monkeypatch):
     has(monkeypatch)
     with refuses(f"device: expected one that this machine has, got '{name}'"):
         choose_device(name)
 
 
-def test_a_device_of_no_name():
+def test_an_unknown_name_of_a_device_is_refused():
     with refuses("device: expected 'auto' or 'cpu' or 'cuda' or 'mps', got 'gpu'"):
         choose_device("gpu")
 
@@ -459,7 +459,7 @@ def test_randomness_depends_on_each_of_the_numbers():
 
 
 def test_the_device_gets_the_seed_of_the_cpu(monkeypatch):
-    """Without one, all there is to see is what PyTorch is asked to seed."""
+    """Without the device, the test can only check what PyTorch is asked to seed."""
     seeds = []
 
     def module_of(device):
@@ -472,7 +472,7 @@ def test_the_device_gets_the_seed_of_the_cpu(monkeypatch):
     assert seeds == [("cuda:1", seed), ("mps", seed)]
 
 
-def test_randomness_is_left_as_it_was():
+def test_the_state_of_random_generators_is_restored():
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
@@ -481,8 +481,8 @@ def test_randomness_is_left_as_it_was():
     assert torch.equal(torch.rand(3), expected)
 
 
-def test_randomness_of_a_cuda_device_is_kept_too(monkeypatch):
-    """Without one, all there is to see is what PyTorch is asked to keep."""
+def test_the_state_of_the_generator_of_a_cuda_device_is_restored(monkeypatch):
+    """Without the device, the test can only check what PyTorch is asked to keep."""
     kept = []
 
     @contextmanager
@@ -497,8 +497,8 @@ def test_randomness_of_a_cuda_device_is_kept_too(monkeypatch):
     assert kept == [[torch.device("cuda:1")], [], []]
 
 
-def test_processes_on_cuda_take_a_device_each_and_meet_once_over_nccl(monkeypatch):
-    """Without two devices, all there is to see is what PyTorch is asked to do."""
+def test_processes_on_cuda_have_one_device_each_and_initialise_nccl_once(monkeypatch):
+    """Without two devices, the test can only check the calls of PyTorch."""
     has(monkeypatch, cuda=2)
     for name, value in (("RANK", "3"), ("WORLD_SIZE", "4"), ("LOCAL_RANK", "1")):
         monkeypatch.setenv(name, value)
@@ -513,7 +513,7 @@ def test_processes_on_cuda_take_a_device_each_and_meet_once_over_nccl(monkeypatc
     assert asked == ["cuda:1", "nccl", distributed.destroy_process_group]
 
 
-def test_who_writes(monkeypatch):
+def test_the_main_process_is_that_of_rank_zero(monkeypatch):
     monkeypatch.delenv("RANK", raising=False)
     assert training.is_main_process()
     for rank in (0, 1):
@@ -521,7 +521,9 @@ def test_who_writes(monkeypatch):
         assert training.is_main_process() == (rank == 0)
 
 
-def test_what_cannot_come_is_smoothed_over_nothing_in_any_shape_and_while_it_compiles(monkeypatch):
+def test_label_smoothing_leaves_out_forbidden_tokens_in_any_shape_and_while_it_compiles(
+    monkeypatch,
+):
     logits = torch.randn(2, 3, 5, generator=torch.Generator().manual_seed(0))
     logits[..., 1] = -math.inf
     logits[1, :, 2] = -math.inf

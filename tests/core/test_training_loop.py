@@ -1,4 +1,4 @@
-"""attn.training.train: against a loop written by hand, killed and gone on, alone and in two.
+"""attn.training.train against a loop by hand, interrupted and continued, in one process and two.
 
 Run as a script, under torchrun or not, this file is the processes that the tests start.
 """
@@ -42,7 +42,7 @@ from tests.core.no_float64 import NoFloat64
 FOLDERS = os.pathsep.join([str(Path(attn.__file__).parents[1]), str(Path(__file__).parent)])
 
 
-# a small task for every test: sequences of ids, and the same backwards
+# a small task for every test: sequences of ids, with the reversed sequence as target
 
 
 def make_examples(n_examples=22):
@@ -97,7 +97,7 @@ def run(model, checkpoint=None, config=CONFIG, examples=EXAMPLES, **hooks):
 
 
 def assert_same(ours, theirs):
-    """Compare to the bit: tensors, and whatever holds them."""
+    """Assert equality to the bit, of tensors and of containers that hold them."""
     assert type(ours) is type(theirs)
     if isinstance(ours, torch.Tensor):
         assert ours.dtype == theirs.dtype and torch.equal(ours, theirs)
@@ -121,7 +121,7 @@ def outcome(model, history):
     }
 
 
-# a step is what it should be
+# a training step
 
 
 @pytest.mark.parametrize(
@@ -136,8 +136,8 @@ def outcome(model, history):
     ],
 )
 @pytest.mark.parametrize("scale", [1, pytest.param(1e-8, marks=pytest.mark.slow)])
-def test_a_run_is_a_loop_written_by_hand(changes, scale):
-    """In float64, with gradients so small in one case that the eps of AdamW counts."""
+def test_a_run_equals_a_loop_written_by_hand(changes, scale):
+    """In float64, in one case with gradients so small that the eps of AdamW matters."""
     config = dataclasses.replace(PLAIN, batch_size=len(EXAMPLES), steps=12, **changes)
 
     def loss(model, batch):
@@ -180,7 +180,7 @@ def test_a_run_is_a_loop_written_by_hand(changes, scale):
 
 
 def test_the_optimizer_is_fused():
-    """Its numbers do not tell on every processor: some round all ways to compute AdamW alike."""
+    """The numbers need not show this: on some processors all ways to compute AdamW agree."""
     used = []
 
     def note(optimizer, arguments, options):
@@ -194,7 +194,7 @@ def test_the_optimizer_is_fused():
     assert used == [(torch.optim.AdamW, True)] * 2
 
 
-def test_muon_turns_matrices_and_leaves_the_rest_to_adamw():
+def test_muon_updates_matrices_and_adamw_the_rest():
     """Its step has the singular vectors of the gradient, and singular values of about 1.
 
     The first step of AdamW is as long as the learning rate wherever there is a gradient.
@@ -227,8 +227,8 @@ def test_muon_turns_matrices_and_leaves_the_rest_to_adamw():
 
 
 @pytest.mark.parametrize("shape", [(6, 6), (3, 7), (40, 8)])
-def test_a_matrix_keeps_its_singular_vectors_and_its_values_go_to_one(shape):
-    """Against the decomposition: each singular value alone goes through the polynomial."""
+def test_orthogonalising_keeps_singular_vectors_and_moves_values_to_one(shape):
+    """Compared with the SVD: the polynomial is applied to each singular value."""
     torch.manual_seed(0)
     matrix = torch.randn(*shape, dtype=torch.float64)
     left, values, right = torch.linalg.svd(matrix, full_matrices=False)
@@ -242,7 +242,7 @@ def test_a_matrix_keeps_its_singular_vectors_and_its_values_go_to_one(shape):
 
 
 @pytest.mark.parametrize("shape", [(6, 6), (3, 7), (40, 8)])
-def test_muon_takes_the_steps_of_pytorch_but_for_the_rounding(shape):
+def test_muon_takes_the_steps_of_pytorch_except_for_rounding(shape):
     if not hasattr(torch.optim, "Muon"):
         pytest.skip("Muon comes with PyTorch 2.9")
     torch.manual_seed(0)
@@ -258,11 +258,11 @@ def test_muon_takes_the_steps_of_pytorch_but_for_the_rounding(shape):
         theirs.grad = ours.grad.clone()
         for optimizer in optimizers:
             optimizer.step()
-    # Theirs rounds to the eight bits of a bfloat16.
+    # PyTorch's Muon rounds to the eight bits of bfloat16.
     assert 0 < (ours - theirs).norm() / (theirs - start).norm() < 0.02
 
 
-def test_muon_refuses_what_is_no_matrix():
+def test_muon_refuses_parameters_that_are_no_matrices():
     with refuses("parameters: expected matrices, of two dimensions, got shape (3,)"):
         Muon([nn.Parameter(torch.zeros(3))])
 
@@ -278,7 +278,7 @@ def test_muon_refuses_what_is_no_matrix():
     ],
     ids=lambda x: type(x).__name__,
 )
-def test_muon_takes_what_are_matrices_if_there_are_any(model, kinds, decayed):
+def test_muon_gets_the_weight_matrices_if_there_are_any(model, kinds, decayed):
     config = dataclasses.replace(PLAIN, optimizer="muon", decayed=decayed)
     found = {
         type(optimizer).__name__: [
@@ -292,9 +292,9 @@ def test_muon_takes_what_are_matrices_if_there_are_any(model, kinds, decayed):
 class Table(RelativePositions):
     def __init__(self):
         super().__init__()
-        # The weights are those of three distances and two heads.
+        # These weights are those of three distances and two heads.
         self.weight = nn.Parameter(torch.ones(3, 2))
-        # Inside a scheme, the matrix of a linear layer counts as a weight matrix.
+        # The matrix of a linear layer inside a position scheme counts as a weight matrix.
         self.proj = nn.Linear(2, 2)
 
 
@@ -307,10 +307,10 @@ class Table(RelativePositions):
         ("learned", "muon", "all"),
     ],
 )
-def test_decay_of_matrices_alone_spares_tables_norms_and_biases(
+def test_decay_of_matrices_does_not_change_tables_norms_and_biases(
     positions, optimizer, decayed, monkeypatch
 ):
-    """Only the decay moves the weights here: nothing depends on the loss."""
+    """The loss does not depend on the weights here, so that only the decay changes them."""
     monkeypatch.setitem(SCHEMES, "table", Table)
     config = TransformerConfig(
         vocab_size=11, d_model=8, n_heads=2, n_layers=1, d_ff=16, norm="pre", positions=positions
@@ -332,7 +332,7 @@ def test_decay_of_matrices_alone_spares_tables_norms_and_biases(
     assert {p.ndim for name, p in model.named_parameters() if "embedding" in name} == {2}
 
 
-def test_batches_are_drawn_by_tokens_where_that_is_asked_for():
+def test_batches_are_drawn_by_tokens_if_configured():
     n_tokens = []
 
     def loss(model, batch):
@@ -345,7 +345,7 @@ def test_batches_are_drawn_by_tokens_where_that_is_asked_for():
     assert min(n_tokens) > 2 * longest
 
 
-def test_a_run_learns_and_ends_ready_for_use():
+def test_a_run_learns_and_ends_in_evaluation_mode():
     model = make_model()
     assert isinstance(history := run(model, config=dataclasses.replace(PLAIN, steps=60)), History)
     assert len(history.losses) == 60 and history.validation == []
@@ -354,7 +354,7 @@ def test_a_run_learns_and_ends_ready_for_use():
     assert not model.training
 
 
-def test_every_example_is_learned_from_before_any_is_again():
+def test_every_example_is_used_once_before_any_is_used_again():
     seen = []
 
     def remember(examples):
@@ -365,7 +365,7 @@ def test_every_example_is_learned_from_before_any_is_again():
     assert sum(seen) == len(EXAMPLES) and max(seen) == 5
 
 
-def test_examples_held_out_stand_together_by_length_too():
+def test_validation_batches_have_examples_of_similar_length():
     batches = []
 
     def remember(examples):
@@ -381,7 +381,7 @@ def test_examples_held_out_stand_together_by_length_too():
     assert max(len({length(example) for example in batch}) for batch in held_out) <= 3
 
 
-def test_the_seed_decides_and_nothing_else():
+def test_a_run_depends_on_the_seed_only():
     def weights(seed, disturb=0):
         torch.manual_seed(disturb)
         model = make_model()
@@ -393,7 +393,7 @@ def test_the_seed_decides_and_nothing_else():
     assert not torch.equal(weights(0)["output.weight"], weights(1)["output.weight"])
 
 
-def test_checks_are_off_while_it_trains_and_as_before_afterwards():
+def test_checks_are_off_during_training_and_restored_afterwards():
     seen = []
 
     def loss(model, batch):
@@ -404,8 +404,8 @@ def test_checks_are_off_while_it_trains_and_as_before_afterwards():
     assert set(seen) == {False} and switch.on
 
 
-def test_the_seed_decides_on_dropout_too():
-    """Of a single example there is no order to decide on."""
+def test_dropout_depends_on_the_seed():
+    """There is a single example, so its order cannot matter."""
     losses = [
         run(
             make_model(),
@@ -417,7 +417,7 @@ def test_the_seed_decides_on_dropout_too():
     assert losses[0][0] != losses[1][0] and losses[1] == losses[2]
 
 
-def test_each_step_is_reported_with_its_loss_and_how_many_tokens_it_is_the_mean_of():
+def test_each_step_is_reported_with_its_loss_and_number_of_tokens():
     said = []
     config = dataclasses.replace(PLAIN, steps=4, batch_size=len(EXAMPLES))
     history = run(make_model(), config=config, report=said.append)
@@ -426,7 +426,7 @@ def test_each_step_is_reported_with_its_loss_and_how_many_tokens_it_is_the_mean_
     assert {now.n_terms for now in said} == {sum(len(target) - 1 for _, target in EXAMPLES)}
 
 
-def test_dropout_is_drawn_anew_in_every_step_and_leaves_no_trace():
+def test_dropout_differs_in_every_step_and_does_not_change_the_random_state():
     drawn = []
 
     def loss(model, batch):
@@ -463,7 +463,7 @@ def test_validation_is_the_mean_without_dropout_and_changes_nothing():
     assert_same(dict(alone.state_dict()), dict(model.state_dict()))
 
 
-# early stopping: one weight that falls by about lr a step, past the best value
+# early stopping, of one weight that falls by about lr a step, past the best value
 
 
 class Falling(nn.Module):
@@ -504,7 +504,7 @@ def fall(loss=falls, config=STOPPING, checkpoint=None):
     return model, train(model, loss, numbers, as_batch, config, **options)
 
 
-def test_it_stops_after_the_best_and_goes_back_to_it():
+def test_early_stopping_restores_the_best_weights():
     model, history = fall()
     # Adam moves it by the learning rate: 1 - .1 (1 + 1/sqrt 2 + 1/sqrt 3 + ...).
     steps, losses = zip(*history.validation, strict=True)
@@ -522,15 +522,15 @@ def test_an_equal_loss_is_no_improvement():
     assert history.validation == [(2, 1.0), (4, 1.0), (6, 1.0)] and len(history.losses) == 6
 
 
-def test_without_patience_the_last_weights_stay():
+def test_without_patience_the_last_weights_are_kept():
     model, history = fall(config=dataclasses.replace(STOPPING, patience=None, steps=40))
     assert len(history.losses) == 40 and len(history.validation) == 20
     assert model.weight.item() == pytest.approx(1 - 0.1 * sum(i**-0.5 for i in range(1, 41)), 1e-3)
 
 
 @pytest.mark.slow
-def test_in_bfloat16_patience_sees_the_small_gains_too():
-    """Summed up in bfloat16, the losses of this run repeat themselves from step 50 on."""
+def test_patience_notices_small_improvements_in_bfloat16():
+    """Summed in bfloat16, the losses of this run would not change from step 50 on."""
     config = dataclasses.replace(
         CONFIG, steps=60, learning_rate=3e-3, validate_every=2, patience=2, checkpoint_every=None
     )
@@ -543,8 +543,8 @@ def test_in_bfloat16_patience_sees_the_small_gains_too():
     assert found == pytest.approx(expected, rel=1e-3)
 
 
-def test_a_loss_of_half_precision_is_added_up_in_float32():
-    """Three batches of one example, whose losses add up to 257.5: to 258 in bfloat16."""
+def test_losses_in_half_precision_are_summed_in_float32():
+    """The losses of three batches of one example sum to 257.5, which bfloat16 rounds to 258."""
 
     def loss(model, batch):
         total, count = falls(model, batch)
@@ -571,13 +571,13 @@ def test_training_needs_no_float64():
         train(nn.Linear(1, 3), loss, [0.0, 1.0, 2.0], as_batch, config, validation=[1.0])
 
 
-def test_since_best():
+def test_since_best_counts_the_validations_after_the_best():
     assert History().since_best() == 0
     assert History([], [(2, 3.0)]).since_best() == 0
     assert History([], [(2, 3.0), (4, 1.0), (6, 1.0), (8, 2.0)]).since_best() == 2
 
 
-def test_a_run_that_is_over_stays_over(tmp_path):
+def test_a_finished_run_is_not_continued(tmp_path):
     path = tmp_path / "run.pt"
     model, history = fall(checkpoint=path)
     content = path.read_bytes()
@@ -590,11 +590,11 @@ def test_a_run_that_is_over_stays_over(tmp_path):
     assert path.read_bytes() == content
 
 
-# what is not finite
+# losses and gradients that are not finite
 
 
 def spoilt(at, spoil):
-    """The loss, spoilt in one step; its weight is then as if that step had not been."""
+    """Return the loss, except in one step, in which `spoil` computes it from the weight."""
     calls = []
 
     def loss(model, batch):
@@ -617,7 +617,9 @@ def spoilt(at, spoil):
         ),
     ],
 )
-def test_what_is_not_finite_ends_the_run_before_it_does_harm(spoil, message, tmp_path):
+def test_a_loss_or_gradient_that_is_not_finite_ends_the_run_before_the_update(
+    spoil, message, tmp_path
+):
     model, path = Falling(), tmp_path / "run.pt"
     with refuses(message):
         train(model, spoilt(5, spoil), [1.0], as_batch, WITH_CHECKPOINTS, checkpoint=path)
@@ -627,7 +629,7 @@ def test_what_is_not_finite_ends_the_run_before_it_does_harm(spoil, message, tmp
     assert torch.equal(state["weights"]["weight"], model.weight) and len(state["losses"]) == 4
 
 
-def test_a_validation_that_is_not_finite():
+def test_a_validation_loss_that_is_not_finite_ends_the_run():
     def loss(model, batch):
         total, count = falls(model, batch)
         return (total if model.training else total * math.nan), count
@@ -636,8 +638,8 @@ def test_a_validation_that_is_not_finite():
         fall(loss)
 
 
-def test_a_run_with_random_batches_goes_on_to_the_same_end(tmp_path):
-    """As where BERT hides words: `collate` draws, and the step decides what."""
+def test_a_continued_run_with_random_batches_ends_in_the_same_state(tmp_path):
+    """`collate` draws random numbers, as for BERT's masks, which depend on the step alone."""
 
     class Stopped(BaseException):
         pass
@@ -714,7 +716,7 @@ def test_a_validation_that_fails_leaves_the_model_in_training_mode():
     assert seen[-1].training
 
 
-def test_batches_of_any_type_tell_a_checkpoint_from_another(tmp_path):
+def test_checkpoints_of_other_batches_are_refused_for_any_dtype(tmp_path):
     def go(numbers, dtype):
         def collate(some):
             return (torch.tensor(some).to(dtype),)
@@ -730,12 +732,12 @@ def test_batches_of_any_type_tell_a_checkpoint_from_another(tmp_path):
             go([1.0, 0.0], dtype)
 
 
-def test_a_batch_without_terms():
+def test_a_loss_over_zero_terms_is_refused():
     with refuses("loss: expected a finite number, got nan in step 1"):
         fall(lambda model, batch: (model.weight * 0, 0))
 
 
-def test_other_errors_tell_their_step():
+def test_other_errors_name_their_step():
     def loss(model, batch):
         if len(batch[0]) == 1:
             raise KeyError("one")
@@ -859,7 +861,7 @@ def test_a_wrong_length_is_named_with_what_it_should_return(length, got):
         train(Falling(), falls, [1.0], as_batch, PLAIN, length=length)
 
 
-def test_memory_that_does_not_suffice_is_no_fault_of_the_loss():
+def test_an_out_of_memory_error_is_not_attributed_to_the_loss():
     def loss(model, batch):
         raise torch.OutOfMemoryError("CUDA out of memory")
 
@@ -872,7 +874,7 @@ def test_memory_that_does_not_suffice_is_no_fault_of_the_loss():
 
 @pytest.mark.parametrize("name", ["examples", "validation"])
 @pytest.mark.parametrize("some", [(x for x in [1.0]), {0: 1.0}, {1.0}, 7])
-def test_what_is_no_sequence_is_refused_before_anything_is_taken(name, some):
+def test_an_iterator_in_place_of_a_sequence_is_refused_before_it_is_read(name, some):
     arguments = {"examples": [1.0], "validation": [1.0]} | {name: some}
     with refuses(f"{name}: expected a sequence, such as a list, got {type(some).__name__}"):
         train(Falling(), falls, collate=as_batch, config=STOPPING, **arguments)
@@ -893,7 +895,7 @@ def test_what_is_no_sequence_is_refused_before_anything_is_taken(name, some):
         ({"config": None}, "config: expected a TrainingConfig, got None"),
     ],
 )
-def test_arguments_of_another_kind_are_refused(changes, message):
+def test_arguments_of_wrong_types_are_refused(changes, message):
     arguments = {"model": Falling(), "loss": falls, "collate": as_batch, "config": PLAIN}
     with pytest.raises(ValueError, match="^" + re.escape(message)):
         train(examples=[1.0], **arguments | changes)
@@ -929,7 +931,7 @@ def test_every_process_needs_an_example_of_every_batch(name, monkeypatch):
 # precision, compilation, devices, progress
 
 
-def test_bfloat16_is_for_products_not_for_weights():
+def test_bfloat16_is_used_for_products_and_not_for_weights():
     kinds = []
 
     def loss(model, batch):
@@ -946,8 +948,8 @@ def test_bfloat16_is_for_products_not_for_weights():
 
 
 @pytest.mark.slow
-def test_compilation_is_asked_for(monkeypatch):
-    """With a compiler that only traces: what is compiled is whole, and the result the same."""
+def test_the_model_is_compiled_if_configured(monkeypatch):
+    """A compiler that only traces shows that there is one whole graph, with the same result."""
     compiled = []
 
     def compile_(module, **options):
@@ -978,7 +980,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_progress_shows_in_a_terminal(monkeypatch):
+def test_progress_is_shown_in_a_terminal(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     history = run(make_model(), config=PLAIN)
     shown = sys.stderr.getvalue()
@@ -986,7 +988,7 @@ def test_progress_shows_in_a_terminal(monkeypatch):
     assert f"loss {history.losses[-1]:.3f}" in shown
 
 
-def test_progress_shows_nowhere_else(capfd):
+def test_progress_is_shown_in_a_terminal_only(capfd):
     run(make_model(), config=PLAIN)
     assert capfd.readouterr() == ("", "")
 
@@ -1003,14 +1005,14 @@ def test_a_process_that_is_not_the_first_shows_and_writes_nothing(monkeypatch, t
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """A run that was never interrupted: its checkpoint and its outcome."""
+    """A run without interruption: its checkpoint and its outcome."""
     path = tmp_path_factory.mktemp("whole") / "run.pt"
     model = make_model()
     return path, outcome(model, run(model, path))
 
 
 def stop_after(n_losses):
-    """A loss that is interrupted, as by Ctrl+C, after so many calls in training."""
+    """Return a loss that raises KeyboardInterrupt after this many calls in training."""
     calls = []
 
     def loss(model, batch):
@@ -1024,12 +1026,12 @@ def stop_after(n_losses):
 
 
 @pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.slow), 3, 8])
-def test_an_interrupted_run_goes_on_to_the_same_end(step, whole, tmp_path):
+def test_a_continued_run_ends_in_the_same_state(step, whole, tmp_path):
     path = tmp_path / "run.pt"
     with pytest.raises(KeyboardInterrupt):
         run(make_model(), path, loss=stop_after(step))
     assert path.exists() == (step >= 3)
-    # After the checkpoint the starting weights no longer matter.
+    # A run from the checkpoint does not depend on the initial weights.
     model = make_model(seed=0 if step < 3 else 5)
     torch.rand(step)
     history = run(model, str(path))
@@ -1040,7 +1042,7 @@ def test_an_interrupted_run_goes_on_to_the_same_end(step, whole, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("optimizer", ["adamw", "muon"])
-def test_a_run_with_two_groups_of_parameters_goes_on_to_the_same_end(optimizer, tmp_path):
+def test_a_continued_run_with_two_groups_of_parameters_ends_in_the_same_state(optimizer, tmp_path):
     config = dataclasses.replace(
         CONFIG, decayed="matrices", weight_decay=0.5, optimizer=optimizer, batch_tokens=90
     )
@@ -1052,8 +1054,8 @@ def test_a_run_with_two_groups_of_parameters_goes_on_to_the_same_end(optimizer, 
     assert_same(outcome(model, run(model, tmp_path / "run.pt", config)), expected)
 
 
-def test_the_state_at_the_last_checkpoint_is_the_one_gone_on_from(tmp_path):
-    """Not an earlier one: the loss is called for the steps that are missing, and no other."""
+def test_a_run_continues_from_the_last_checkpoint(tmp_path):
+    """The loss is called for the missing steps only."""
     path = tmp_path / "run.pt"
     with pytest.raises(KeyboardInterrupt):
         run(make_model(), path, loss=stop_after(8))
@@ -1067,7 +1069,7 @@ def test_the_state_at_the_last_checkpoint_is_the_one_gone_on_from(tmp_path):
     assert calls.count(True) == 24 - 6
 
 
-def test_a_checkpoint_at_the_end_alone(tmp_path):
+def test_a_checkpoint_is_written_at_the_end_only(tmp_path):
     path = tmp_path / "run.pt"
     config = dataclasses.replace(CONFIG, checkpoint_every=None)
     with pytest.raises(KeyboardInterrupt):
@@ -1101,7 +1103,7 @@ CHANGED = {
 
 
 @pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(TrainingConfig)])
-def test_another_configuration_may_not_go_on(name, whole):
+def test_a_run_with_another_configuration_may_not_continue(name, whole):
     config = dataclasses.replace(CONFIG, **{name: CHANGED[name]})
     wanted, found = CHANGED[name], getattr(CONFIG, name)
     message = f"one of a run with {name} = {wanted!r}, got {whole[0]}, of one with {found!r}"
@@ -1123,18 +1125,18 @@ def other_word():
         ("examples", {"examples": EXAMPLES[::-1]}),
         ("examples", {"examples": other_word()}),
         ("model", {"model": make_model(dropout=0.3)}),
-        # Of the same shapes, and the same layers as Python shows them.
+        # The shapes are the same, and so are the layers as Python prints them.
         ("model", {"model": Transformer(dataclasses.replace(make_model().config, n_heads=4))}),
         ("model", {"model": nn.Linear(3, 4)}),
     ],
 )
-def test_other_examples_or_another_model_may_not_go_on(part, changes, whole):
+def test_a_run_with_other_examples_or_another_model_may_not_continue(part, changes, whole):
     message = f"one of a run with the same {part}, got {whole[0]}, of one with another"
     with refuses(f"checkpoint: expected {message}"):
         run(changes.pop("model", None) or make_model(), whole[0], **changes)
 
 
-def test_other_examples_to_validate_with_may_not_go_on(whole):
+def test_a_run_with_other_validation_examples_may_not_continue(whole):
     with pytest.raises(ValueError, match="with the same examples"):
         train(
             make_model(),
@@ -1176,7 +1178,7 @@ def saved(value):
         lambda content: saved(torch.load(io.BytesIO(content)) | {"more": 1}),
     ],
 )
-def test_a_file_that_is_no_whole_checkpoint(spoil, whole, tmp_path):
+def test_a_file_that_is_no_complete_checkpoint_is_refused(spoil, whole, tmp_path):
     path = tmp_path / "run.pt"
     path.write_bytes(spoil(whole[0].read_bytes()))
     content = path.read_bytes()
@@ -1186,8 +1188,8 @@ def test_a_file_that_is_no_whole_checkpoint(spoil, whole, tmp_path):
     assert path.read_bytes() == content
 
 
-def test_nothing_in_a_file_is_run(tmp_path, monkeypatch):
-    # The variable changes PyTorch's default.
+def test_no_code_in_a_file_is_executed(tmp_path, monkeypatch):
+    # This variable changes PyTorch's default.
     monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
 
     class Trap:
@@ -1202,7 +1204,7 @@ def test_nothing_in_a_file_is_run(tmp_path, monkeypatch):
     assert not (tmp_path / "it ran").exists()
 
 
-def test_a_place_that_takes_no_checkpoint_is_named(tmp_path, monkeypatch):
+def test_an_unwritable_path_of_a_checkpoint_is_named(tmp_path, monkeypatch):
     def full(checkpoint, file):
         raise OSError(28, "No space left on device")
 
@@ -1217,10 +1219,8 @@ def test_a_place_that_takes_no_checkpoint_is_named(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("first, second", [("whole", None), (None, "part"), ("part", "whole")])
-def test_a_compiled_model_goes_on_from_a_plain_one_and_the_other_way_round(
-    first, second, whole, tmp_path
-):
-    """What is wrapped is not yet compiled, and its names begin with ``_orig_mod.``."""
+def test_compiled_and_plain_models_continue_each_others_runs(first, second, whole, tmp_path):
+    """A wrapped model is not yet compiled, and its names begin with ``_orig_mod.``."""
 
     def wrap(kind):
         model = make_model()
@@ -1242,7 +1242,7 @@ def test_a_compiled_model_goes_on_from_a_plain_one_and_the_other_way_round(
     assert ("_orig_mod" in str(model)) == (second is not None)
 
 
-# other processes
+# several processes
 
 
 def test_a_second_run_with_one_checkpoint_is_refused_at_once(tmp_path):
@@ -1269,7 +1269,7 @@ def test_a_second_run_with_one_checkpoint_is_refused_at_once(tmp_path):
 
 
 def killed(path, result, event, count):
-    """Train in a process that is killed at the n-th event; return how it ended."""
+    """Train in a child process that kills itself at the n-th event; return how it ended."""
     if pid := os.fork():
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     left = [count]
@@ -1305,8 +1305,8 @@ def killed(path, result, event, count):
 
 
 def kill_again_and_again(folder):
-    """Kill one run at points drawn at random, then let it end; print what became of it."""
-    # The first run loads the parts of PyTorch that are loaded late.
+    """Kill one run at several random points, then let it end; print the outcomes."""
+    # The first run loads the parts of PyTorch that are loaded lazily.
     run(make_model(), config=dataclasses.replace(PLAIN, steps=1))
     path, rng, n_files = folder / "run.pt", random.Random(0), []
     plan = [
@@ -1338,8 +1338,8 @@ def start(*arguments):
 
 
 @pytest.mark.slow
-def test_a_run_killed_at_random_goes_on_to_the_same_bits(whole, tmp_path):
-    """And in another process than the run it is compared with, which was never interrupted."""
+def test_a_run_killed_at_random_continues_to_the_same_bits(whole, tmp_path):
+    """The continued run is in another process than the one without interruption."""
     process = start(__file__, tmp_path)
     assert process.returncode == 0, process.stderr
     dead = -signal.SIGKILL
@@ -1353,7 +1353,7 @@ def test_a_run_killed_at_random_goes_on_to_the_same_bits(whole, tmp_path):
 
 
 class Parts(nn.Module):
-    """Three vectors: each example takes the first or the second, and none the third."""
+    """Three vectors, of which each example uses the first or the second, and none the third."""
 
     def __init__(self):
         super().__init__()
@@ -1376,7 +1376,7 @@ def train_parts(model):
 
 
 def train_in_two(folder):
-    """What each of the two processes of the test below does; its outcomes go to a file."""
+    """Train in each of the two processes of the test below; write the outcomes to a file."""
     rank = os.environ["RANK"]
     found, path = {}, folder / "run.pt"
 
@@ -1431,8 +1431,8 @@ def train_in_two(folder):
 
 
 @pytest.mark.slow
-def test_two_processes_are_one(tmp_path):
-    """Batches of 4 or 5 sequences of 1 to 5 tokens: their halves are never equal."""
+def test_training_in_two_processes_equals_training_in_one(tmp_path):
+    """Batches have 4 or 5 sequences of 1 to 5 tokens, so their halves are never equal."""
     process = start(
         "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", 2, __file__, tmp_path
     )

@@ -1,4 +1,4 @@
-"""attn.transformer against nn.Transformer, counts in closed form and what a model promises."""
+"""attn.transformer against nn.Transformer, parameter counts, and the properties of a model."""
 
 import copy
 import dataclasses
@@ -43,14 +43,14 @@ from tests.core.helpers import assert_close, random, randomise, refuses
 
 POSITIONS = ["sinusoidal", "learned", "rotary", "alibi", "none"]
 VOCAB_SIZE, TGT_VOCAB_SIZE, TGT_LEN, SRC_LEN = 11, 13, 5, 7
-# Without the schemes that other tests have imported from elsewhere.
+# The schemes that other tests register are left out.
 OWN_SCHEMES = {n: c for n, c in SCHEMES.items() if c.__module__.startswith("attn.positions")}
 TRUE, ONES = torch.tensor(True), torch.ones(2, 5, 12)
 SMALL = TransformerConfig(
     vocab_size=VOCAB_SIZE, d_model=12, n_heads=3, n_layers=2, d_ff=20, dropout=0.0, max_len=16
 )
 
-# PyTorch tells that its fast path is off for some of the models that ours are compared with.
+# PyTorch warns that its fast path is off for some of the models used in comparisons.
 pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 pre_and_post = pytest.mark.parametrize("norm", ["pre", "post"])
 all_positions = pytest.mark.parametrize("positions", POSITIONS)
@@ -70,7 +70,7 @@ def make(model_class, dtype=torch.float64, seed=1, **changes):
 
 
 def logits_of(model, ids, source=None, **options):
-    """Return what any of the three models makes of `ids`."""
+    """Return the logits of a model of any of the three classes for `ids`."""
     if isinstance(model, Transformer):
         return model(random_ids(*ids.shape[:-1], SRC_LEN) if source is None else source, ids)[0]
     return model(ids, **options)[0]
@@ -108,7 +108,7 @@ def test_the_whole_model_equals_torch(tie, tgt_vocab_size, n_matrices, norm):
     assert_close(actual, wanted)
 
 
-def test_only_a_causal_decoder_is_blind_to_what_follows():
+def test_only_a_causal_decoder_ignores_later_tokens():
     decoder, memory = make(Transformer).decoder, random(2, SRC_LEN, 12, seed=1)
     x = random(2, TGT_LEN, 12)
     changed = x.clone()
@@ -121,8 +121,8 @@ def test_only_a_causal_decoder_is_blind_to_what_follows():
     assert torch.equal(encoder(x)[0], encoder(x, is_causal=False)[0])
 
 
-def test_causal_attention_alone_is_told_to_the_kernel_and_makes_no_mask(monkeypatch):
-    """A mask would say the same at a cost: a square of the length in memory, and time."""
+def test_causal_attention_uses_the_flag_of_the_kernel_and_makes_no_mask(monkeypatch):
+    """A mask would give the same result with more time, and memory quadratic in the length."""
     kernel, calls = F.scaled_dot_product_attention, []
 
     def watched(query, key, value, mask, **options):
@@ -166,7 +166,7 @@ def n_parameters(config):
 
 @settings(max_examples=30)
 @given(data=st.data())
-def test_parameters_are_as_many_as_the_formula_says(data):
+def test_the_number_of_parameters_equals_the_formula(data):
     draw = data.draw
     n_kv_heads, group, half = (draw(st.integers(1, 3)) for _ in range(3))
     config = TransformerConfig(
@@ -199,7 +199,7 @@ def test_the_base_model_of_the_paper_has_63_million_parameters():
 
 @pytest.mark.parametrize("tgt_vocab_size", [None, VOCAB_SIZE, 13])
 @pytest.mark.parametrize("tie", [True, False])
-def test_which_matrices_are_one(tie, tgt_vocab_size):
+def test_embeddings_and_output_matrix_are_tied_as_configured(tie, tgt_vocab_size):
     model = make(Transformer, tie_embeddings=tie, tgt_vocab_size=tgt_vocab_size)
     src, tgt = model.src_embedding.tokens.weight, model.tgt_embedding.tokens.weight
     assert (model.output.weight is tgt) == tie
@@ -212,8 +212,8 @@ def test_which_matrices_are_one(tie, tgt_vocab_size):
 
 
 @all_models
-def test_the_first_logits_are_as_large_for_every_size(model_class):
-    """Embeddings have variance 1 once scaled; an output matrix of its own is Xavier's."""
+def test_initial_logits_have_the_same_scale_for_every_size(model_class):
+    """Scaled embeddings have variance 1; a separate output matrix has Xavier's initialisation."""
     torch.manual_seed(0)
     sizes = {"vocab_size": 500, "d_model": 96, "n_token_types": 500}
     config = dataclasses.replace(SMALL, **sizes, tie_embeddings=False)
@@ -226,7 +226,7 @@ def test_the_first_logits_are_as_large_for_every_size(model_class):
 
 
 @pytest.mark.parametrize("positions", POSITIONS)
-def test_every_kind_of_positions_is_where_it_belongs(positions):
+def test_every_kind_of_positions_is_in_its_place(positions):
     model = make(Transformer, positions=positions, n_kv_heads=1)
     absolute = {"sinusoidal": SinusoidalPositions, "learned": LearnedPositions}
     relative = {"rotary": RotaryPositions, "alibi": ALiBiPositions}
@@ -263,7 +263,7 @@ CHOICES = {"activation": "swiglu", "normalization": "rms", "norm_eps": 0.5, "bia
 
 
 @pytest.mark.parametrize("stack_class", [Encoder, Decoder])
-def test_the_choices_of_a_configuration_reach_every_layer(stack_class):
+def test_the_options_of_a_configuration_reach_every_layer(stack_class):
     config = dataclasses.replace(SMALL, norm="pre", n_kv_heads=1, **CHOICES)
     stack, x = randomise(stack_class(config).double()), random(2, TGT_LEN, 12)
     memory = [random(2, SRC_LEN, 12, seed=1)] * (stack_class is Decoder)
@@ -296,8 +296,8 @@ def test_biases_and_dropout_of_a_configuration_are_in_every_part(bias):
     assert (config.new_norm().bias is not None) == bias
 
 
-def test_what_bert_adds_at_both_ends():
-    """The sum at the bottom is normalised, and at the top a layer stands before the scores."""
+def test_the_norm_of_embeddings_and_the_layer_before_the_output_of_bert():
+    """The sum of embeddings is normalised, and a layer precedes the output matrix."""
     model = make(
         EncoderOnly,
         positions="learned",
@@ -316,7 +316,7 @@ def test_what_bert_adds_at_both_ends():
 
 
 @pre_and_post
-def test_the_single_stacks_are_the_parts_put_together(norm):
+def test_encoder_only_and_decoder_only_equal_their_parts(norm):
     ids, mask = random_ids(3, TGT_LEN), padding_mask([5, 3, 1], TGT_LEN)
     reader, writer = make(EncoderOnly, norm=norm), make(DecoderOnly, norm=norm)
     for model, own, blocks in (
@@ -365,7 +365,7 @@ def test_weights_come_layer_by_layer():
 
 
 def by_hand(layers, x, p, memory=None):
-    """Run post-norm layers, dropping what sub-layers computed."""
+    """Compute post-norm layers with dropout on the outputs of sub-layers."""
     for layer in layers:
         steps = [lambda x, f=layer.self_attention: f(x, is_causal=memory is not None)[0]]
         if memory is not None:
@@ -377,7 +377,7 @@ def by_hand(layers, x, p, memory=None):
 
 
 @all_positions
-def test_dropout_falls_on_embeddings_and_sub_layers(positions):
+def test_dropout_is_applied_to_embeddings_and_sub_layers(positions):
     model = make(Transformer, torch.float32, dropout=0.3, positions=positions)
     src, tgt = random_ids(2, SRC_LEN), random_ids(2, TGT_LEN)
     in_evaluation, _ = model(src, tgt)
@@ -393,11 +393,11 @@ def test_dropout_falls_on_embeddings_and_sub_layers(positions):
     assert not torch.allclose(in_training, in_evaluation)
 
 
-# who sees what
+# causality and padding
 
 
 def train(model, n_steps=5):
-    """Take a few steps towards any goal."""
+    """Take a few training steps with an arbitrary loss."""
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-2)
     ids = random_ids(4, TGT_LEN, seed=3)
     for _ in range(n_steps):
@@ -430,7 +430,7 @@ def test_the_future_changes_nothing_to_the_bit(is_trained, model_class, norm, po
             )
             assert torch.equal(before[:, :first], after[:, :first])
             assert (before[:, first:] != after[:, first:]).any(dim=-1).all()
-        # With the first token in a cache, the rest is read at once.
+        # With the first token in a cache, the remaining tokens are read at once.
         before, after = (run_cached(model, run, x, options) for x in (ids, changed))
         assert torch.equal(before[:, :first], after[:, :first])
         assert (before[:, first:] != after[:, first:]).any(dim=-1).all()
@@ -462,7 +462,7 @@ def test_any_batch_equals_its_rows(model_class, batch):
 @both_precisions
 @pytest.mark.parametrize("n_kv_heads", [None, 1])
 @pytest.mark.parametrize("chunks", [(1, 1, 1, 1, 1), (2, 1, 2), (5,)])
-def test_with_a_cache_the_parts_equal_the_whole(
+def test_steps_with_a_cache_equal_one_full_pass(
     chunks, n_kv_heads, dtype, tolerance, norm, positions
 ):
     changes = {"norm": norm, "positions": positions, "n_kv_heads": n_kv_heads}
@@ -509,8 +509,8 @@ def test_a_model_runs_under_vmap():
     assert_close(mapped, torch.stack([model(row)[0] for row in ids]))
 
 
-def test_with_a_cache_masks_and_weights_cover_all_that_was_read():
-    """The first token is hidden from all; the mask of each step covers all the keys so far."""
+def test_with_a_cache_masks_and_weights_cover_all_tokens_so_far():
+    """The first token is masked everywhere; the mask of each step covers all keys so far."""
     ids, mask = random_ids(2, TGT_LEN), torch.tensor([False] + [True] * 4)
     translator, writer = make(Transformer), make(DecoderOnly)
     memory, _ = translator.encode(random_ids(2, SRC_LEN))
@@ -530,7 +530,7 @@ def test_with_a_cache_masks_and_weights_cover_all_that_was_read():
         assert_close(weights_i[1], weights[1][..., i : i + 1, : i + 1])
 
 
-def test_a_step_reads_what_is_new_and_scores_what_follows():
+def test_a_step_reads_the_new_tokens_and_returns_logits_of_the_next():
     ids, model = random_ids(2, TGT_LEN), make(Transformer)
     memory, _ = model.encode(random_ids(2, SRC_LEN))
     for step, run in (
@@ -568,7 +568,7 @@ def test_a_step_repeats_and_projects_the_source_once(monkeypatch):
 
 @pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt])
 @pytest.mark.parametrize("model_class", [Transformer, DecoderOnly])
-def test_a_step_that_a_deeper_layer_fails_can_be_taken_again(model_class, failure):
+def test_a_step_that_fails_in_a_deeper_layer_can_be_repeated(model_class, failure):
     model, ids, given = make(model_class, n_layers=3, norm="pre"), random_ids(2, TGT_LEN), {}
     if model_class is Transformer:
         given["memory"], _ = model.encode(random_ids(2, SRC_LEN))
@@ -585,7 +585,7 @@ def test_a_step_that_a_deeper_layer_fails_can_be_taken_again(model_class, failur
 
 
 def steps_of(model_class):
-    """Return a model, its step and its forward, all with ids and a cache, for two rows."""
+    """Return a model, its step and its full pass, both with ids and a cache, for two rows."""
     model = make(model_class)
     if model_class is DecoderOnly:
         return model, model.step, lambda ids, cache: model(ids, cache=cache)
@@ -599,7 +599,9 @@ def steps_of(model_class):
 @pytest.mark.parametrize("place", [0, 2])
 @pytest.mark.parametrize("filled_by", ["step", "forward", "both"])
 @pytest.mark.parametrize("model_class", [Transformer, DecoderOnly])
-def test_a_cache_notices_that_other_tokens_filled_it(model_class, filled_by, place, checked):
+def test_tokens_that_differ_from_the_cached_ones_are_refused(
+    model_class, filled_by, place, checked
+):
     model, step, forward = steps_of(model_class)
     ids, cache = random_ids(2, TGT_LEN), model.new_cache()
     if filled_by != "step":
@@ -613,7 +615,7 @@ def test_a_cache_notices_that_other_tokens_filled_it(model_class, filled_by, pla
         "ids: expected the tokens that filled the cache and then new ones: truncate it, or take a "
         f"new cache, got others from place {place} on"
     )
-    # On a CPU the look is free.
+    # On a CPU the comparison costs nothing.
     with checks(checked or not ids.is_cpu), pytest.raises(ValueError, match=f"^{message}$"):
         step(other[:, :4], cache)
     with pytest.raises(
@@ -621,13 +623,13 @@ def test_a_cache_notices_that_other_tokens_filled_it(model_class, filled_by, pla
     ):
         step(ids[:1, :4] if model_class is DecoderOnly else ids[[0, 1, 0, 1], :4], cache)
     assert_close(step(ids[:, :4], cache), step(ids[:, :4], None))
-    # What differs is cut off, and then the other tokens go on from there.
+    # The differing tokens are truncated, and the cache continues with the others.
     cache.truncate(place)
     assert_close(step(other, cache), step(other, None))
 
 
 @torch.no_grad()
-def test_tokens_are_known_in_the_order_of_the_rows():
+def test_cached_tokens_are_compared_in_the_order_of_the_rows():
     model, step, _ = steps_of(DecoderOnly)
     ids, cache = random_ids(3, TGT_LEN), model.new_cache()
     step(ids[:, :3], cache)
@@ -641,7 +643,7 @@ def test_tokens_are_known_in_the_order_of_the_rows():
         step(ids[[0, 1, 2, 0]], other)
 
 
-def test_a_buffer_that_the_caller_writes_on_in_is_no_other_text():
+def test_ids_in_a_buffer_that_the_caller_extends_are_recognised():
     model, step, _ = steps_of(DecoderOnly)
     ids, cache = torch.zeros(2, TGT_LEN, dtype=torch.int64), model.new_cache()
     expected = random_ids(2, TGT_LEN)
@@ -653,7 +655,7 @@ def test_a_buffer_that_the_caller_writes_on_in_is_no_other_text():
         step(torch.cat((ids, ids), dim=1), cache)
 
 
-def test_vectors_that_filled_a_cache_are_no_tokens_to_compare_with():
+def test_a_cache_filled_with_vectors_does_not_compare_tokens():
     model, ids = make(DecoderOnly), random_ids(2, TGT_LEN)
     cache = model.new_cache()
     model.stack(model.embedding(ids[:, :3]), is_causal=True, cache=cache)
@@ -664,7 +666,7 @@ def test_vectors_that_filled_a_cache_are_no_tokens_to_compare_with():
     "given", [KVCache(), [KVCache()], RecurrentCache()], ids=lambda c: type(c).__name__
 )
 @pytest.mark.parametrize("model_class", [Transformer, DecoderOnly])
-def test_the_cache_of_a_model_is_of_all_its_layers(model_class, given):
+def test_the_cache_of_a_model_has_all_its_layers(model_class, given):
     _, step, forward = steps_of(model_class)
     for run in (step, forward):
         with pytest.raises(ValueError, match="^cache: expected a DecoderCache.*, got "):
@@ -677,8 +679,8 @@ def test_the_cache_of_a_model_is_of_all_its_layers(model_class, given):
     "n_sources, rows",
     [(1, [2, 0, 0, 1]), (2, [1, 0]), (2, [1]), (2, [5, 4, 3, 0, 1, 1]), (2, [3, 4]), (3, [])],
 )
-def test_a_step_goes_on_with_the_memory_in_the_order_of_the_rows(n_sources, rows):
-    """Sources beside one to three rows each; `rows` keeps some, in another order."""
+def test_a_step_after_a_reorder_takes_the_memory_in_the_new_order(n_sources, rows):
+    """There are one to three rows for each source; `rows` selects some, in another order."""
     model, n_rows = make(Transformer), 6 if max(rows, default=0) > 1 else n_sources
     ids, src, seen = random_ids(n_rows, 3), random_ids(n_sources, SRC_LEN), [4, 7, 5][:n_sources]
     seen, cache = padding_mask(seen, SRC_LEN), model.new_cache()
@@ -698,7 +700,7 @@ def test_a_step_goes_on_with_the_memory_in_the_order_of_the_rows(n_sources, rows
 
 
 @pytest.mark.parametrize("stack_class", [Encoder, Decoder])
-def test_a_stack_alone_whose_last_layer_fails_leaves_its_caches_as_they_were(stack_class):
+def test_a_stack_whose_last_layer_fails_leaves_its_caches_unchanged(stack_class):
     stack, cache = stack_class(SMALL).double(), DecoderCache(SMALL.n_layers)
     x = random(2, 3, SMALL.d_model)
     arguments = (x,) if stack_class is Encoder else (x, x)
@@ -731,7 +733,7 @@ def test_masks_and_positions_of_a_step_are_tensors():
 @pytest.mark.parametrize("positions", ["sinusoidal", "rotary"])
 @pytest.mark.parametrize("transform", [torch.func.grad, torch.func.jacrev])
 def test_a_model_that_was_differentiated_can_be_copied(transform, positions):
-    """Nothing that stood for a tensor meanwhile may be kept."""
+    """Differentiation puts placeholders in place of tensors, and none may be kept in the model."""
     model, ids = make(DecoderOnly, positions=positions), random_ids(1, 3)
     parameters = {name: p.detach() for name, p in model.named_parameters()}
 
@@ -743,7 +745,7 @@ def test_a_model_that_was_differentiated_can_be_copied(transform, positions):
 
 
 def some_end(step, prompt):
-    """Choose an end token that comes up: the fourth that is written in the first row."""
+    """Choose an end token that occurs: the fourth token written in the first row."""
     return int(greedy(step, prompt, end_id=None, max_new_tokens=4)[0, -1])
 
 
@@ -765,8 +767,8 @@ def test_decoding_is_the_same_with_a_cache(model_class):
         assert torch.equal(*found)
 
 
-def test_a_batch_is_written_as_its_rows():
-    """Sources of three lengths, without padding when they are alone."""
+def test_a_batch_generates_the_same_tokens_as_its_rows_alone():
+    """Sources have three lengths, and no padding when they are alone."""
     model = make(Transformer, seed=1000, vocab_size=60, tie_embeddings=False)
     src, lengths, prompt = random_ids(3, SRC_LEN), [7, 2, 4], torch.full((3, 1), 2)
     src_mask = padding_mask(lengths, SRC_LEN)
@@ -783,7 +785,7 @@ def test_a_batch_is_written_as_its_rows():
 
 @pytest.mark.parametrize("shape", [(SRC_LEN,), (1, SRC_LEN), (1, 1, SRC_LEN), (2, 1, SRC_LEN)])
 @pytest.mark.parametrize("width, has_cache", [(2, False), (3, True)])
-def test_every_mask_of_the_source_serves_a_beam(width, has_cache, shape):
+def test_beam_search_takes_every_shape_of_source_mask(width, has_cache, shape):
     model, prompt = make(Transformer, vocab_size=60, tie_embeddings=False), random_ids(2, 1)
     mask = (torch.arange(SRC_LEN) < 4).expand(shape)
     memory, _ = model.encode(random_ids(2, SRC_LEN), mask)
@@ -799,7 +801,7 @@ def test_every_mask_of_the_source_serves_a_beam(width, has_cache, shape):
 
 
 def test_bfloat16_is_close():
-    """8 bits of mantissa are 0.4% a rounding, of which each number takes some dozens."""
+    """A rounding to 8 bits of mantissa errs by 0.4%, and each number is rounded some dozen times."""
     model, src, tgt = make(Transformer), random_ids(2, SRC_LEN), random_ids(2, TGT_LEN)
     low, _ = copy.deepcopy(model).bfloat16()(src, tgt)
     exact, _ = model(src, tgt)
@@ -821,14 +823,14 @@ def test_it_compiles_into_one_graph(need_weights):
         )
 
 
-def test_shapes_can_be_had_without_numbers():
+def test_models_run_on_the_meta_device():
     with torch.device("meta"):
         model, ids = Transformer(SMALL), torch.empty(2, 5, dtype=torch.int64)
     assert model(ids, ids)[0].shape == (2, 5, VOCAB_SIZE)
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
-def test_ids_are_of_either_type(dtype):
+def test_ids_may_be_of_either_integer_type(dtype):
     model, ids = make(DecoderOnly), random_ids(2, TGT_LEN)
     assert torch.equal(model(ids.to(dtype))[0], model(ids)[0])
 
@@ -838,7 +840,7 @@ def test_ids_are_of_either_type(dtype):
 
 @pytest.mark.parametrize("batch, src_len, tgt_len", [(0, 7, 5), (2, 0, 5), (2, 7, 0), (0, 0, 0)])
 @all_positions
-def test_what_is_empty_is_no_special_case(batch, src_len, tgt_len, positions):
+def test_empty_batches_and_sequences_are_allowed(batch, src_len, tgt_len, positions):
     model = make(Transformer, positions=positions)
     src, tgt = random_ids(batch, src_len), random_ids(batch, tgt_len)
     logits, _ = model(src, tgt)
@@ -861,7 +863,7 @@ def test_what_is_empty_is_no_special_case(batch, src_len, tgt_len, positions):
         (torch.tensor(1), r"ids: expected shape \(..., seq_len\), got \(\)"),
     ],
 )
-def test_ids_that_are_none(model_class, ids, message):
+def test_invalid_ids_are_refused(model_class, ids, message):
     model, good = make(model_class), random_ids(1, 2)
     with pytest.raises(ValueError, match=f"^{message}$"):
         logits_of(model, ids, good)
@@ -881,7 +883,7 @@ def test_every_vocabulary_has_its_own_last_id():
 
 
 @all_models
-def test_there_are_no_learned_positions_beyond_the_last(model_class):
+def test_ids_beyond_the_learned_positions_are_refused(model_class):
     model = make(model_class, positions="learned")
     logits_of(model, random_ids(1, 16))
     message = "^x: expected positions below n_positions = 16, all that were learned, got 16$"
@@ -926,14 +928,14 @@ BROADCASTS = "a shape that broadcasts to (2, 5, 5), got (2, 1, 4)"
         (lambda m, ids: m.encoder(ONES, cache=DecoderCache(1)), "cache", "n_layers = 2, got 1"),
     ],
 )
-def test_arguments_that_do_not_fit(call, name, end):
+def test_invalid_arguments_are_refused(call, name, end):
     with pytest.raises(ValueError, match=f"^{name}: expected .*{re.escape(end)}$"):
         call(make(Transformer, torch.float32), random_ids(2, TGT_LEN))
 
 
 @pytest.mark.parametrize("model_class", [Transformer, DecoderOnly])
-def test_a_step_wants_all_that_was_written(model_class):
-    """Whoever hands a step the last token only gets a sentence, not another model's numbers."""
+def test_a_step_needs_all_tokens_so_far(model_class):
+    """A step that gets only the last token raises an error instead of computing wrong numbers."""
     model, ids = make(model_class), random_ids(2, 3)
     step = model.step
     if model_class is Transformer:
@@ -951,7 +953,7 @@ def test_a_step_wants_all_that_was_written(model_class):
 # the configuration
 
 
-# On few lines, to be compared with the docstring at a glance.
+# On few lines, so that they can be compared with the docstring.
 DEFAULTS = {
     "vocab_size": 9, "tgt_vocab_size": None, "d_model": 512, "n_heads": 8, "n_layers": 6,
     "d_ff": 2048, "dropout": 0.1, "norm": "post", "positions": "sinusoidal", "max_len": 512,
@@ -965,7 +967,7 @@ SIZES = ["vocab_size", "tgt_vocab_size", "d_model", "n_heads", "n_layers", "d_ff
 SIZES += ["n_kv_heads"]
 FLAGS = ["tie_embeddings", "scale_embeddings", "bias", "embedding_norm", "prediction_head"]
 SHARE, ABOVE, BASE = "a number in [0, 1)", "a number above 0", "a finite number of at least 1"
-# For each name the values that it may not have, and what is wanted instead.
+# For each name, values that are not allowed, and the description of allowed ones.
 REFUSED = {
     "an integer": {name: [2.0, "8", True] for name in SIZES} | {"n_token_types": [False]},
     "at least 1": {name: [0] for name in SIZES},
@@ -1018,13 +1020,13 @@ def test_the_defaults_are_the_paper_s_base_model():
         ),
     ],
 )
-def test_the_configuration_refuses_what_makes_no_model(change, message):
+def test_invalid_configurations_are_refused(change, message):
     refused = refuses(message)
     with patch.dict(SCHEMES, OWN_SCHEMES, clear=True), refused:
         dataclasses.replace(SMALL, **change)
 
 
-def test_a_scaling_of_positions_is_a_whole_copy():
+def test_a_scaling_of_positions_is_copied_deeply():
     given = {"rope_type": "linear", "factor": 2}
     config = dataclasses.replace(SMALL, positions="rotary", rotary_scaling=given)
     given["factor"] = 3
@@ -1034,7 +1036,7 @@ def test_a_scaling_of_positions_is_a_whole_copy():
 
 
 @pytest.mark.parametrize("positions", ["learned", "alibi", "none"])
-def test_odd_sizes_are_fine_for_other_positions(positions):
+def test_odd_sizes_are_allowed_for_other_positions(positions):
     model = make(Transformer, d_model=9, positions=positions)
     assert model(random_ids(1, 3), random_ids(1, 3))[0].shape == (1, 3, VOCAB_SIZE)
 
@@ -1048,7 +1050,7 @@ def test_the_smallest_sizes_make_a_model(model_class):
     assert logits_of(model, ids, ids).shape == (1, 1, 1)
 
 
-def test_numbers_of_other_libraries_become_python_s():
+def test_numbers_of_other_libraries_are_converted_to_python_numbers():
     """``ids.max() + 1`` is a natural size of a vocabulary."""
     sizes = {name: np.int64(getattr(SMALL, name) or 3) for name in SIZES}
     for number in (np.float64, np.float32, np.float16):
@@ -1068,7 +1070,7 @@ def test_numbers_of_other_libraries_become_python_s():
     assert TransformerConfig(torch.tensor(9)) == TransformerConfig(9)
 
 
-def test_a_configuration_does_not_change():
+def test_a_configuration_is_immutable():
     with pytest.raises(dataclasses.FrozenInstanceError):
         SMALL.d_model = 24
     assert make(Transformer).config == SMALL

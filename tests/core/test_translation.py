@@ -52,13 +52,13 @@ SIZES = {"d_model": 32, "n_heads": 2, "d_ff": 64, "dropout": 0.0}
 
 @pytest.fixture(scope="module", params=[pytest.param("translator", marks=pytest.mark.slow)])
 def translator():
-    """Train once; the mark makes every test that uses it slow."""
+    """Train once; the mark makes every test that uses this fixture slow."""
     return Translator.fit(SEEN, sizes=SIZES, training=QUICK)
 
 
 @pytest.fixture(scope="module")
 def beginner():
-    """Half a second of training: it has learned some of its pairs and not the others."""
+    """A translator after half a second of training, which translates only some of its pairs."""
     return Translator.fit(SEEN, sizes=SIZES, training=dataclasses.replace(QUICK, steps=20))
 
 
@@ -79,13 +79,13 @@ def test_it_learns_its_pairs(translator):
         assert translator.translate(pair.source) == pair.target
 
 
-def test_several_sentences_are_those_one_by_one(translator):
+def test_a_list_of_texts_is_translated_like_each_alone(translator):
     texts = ["the red house", "the moon", "the house and the cat", "The RED house."]
     one_by_one = [translator.translate(text) for text in texts]
     assert translator.translate(texts) == one_by_one
     assert one_by_one == ["la casa roja", "la luna", "la casa y el gato", "la casa roja"]
     assert translator.translate([]) == []
-    # There are more texts than are decoded at a time, and of several lengths.
+    # There are more texts than are decoded at a time, and they have several lengths.
     many = texts * 50
     assert translator.translate(many) == one_by_one * 50
 
@@ -120,7 +120,8 @@ def test_the_length_penalty_is_that_of_the_search(beginner):
     [
         ("the green house", "text: expected words of the vocabulary, got 'green'"),
         ("a house, green!", "got 'a', ',', 'green', '!'"),
-        # What is read in pieces is refused whole, and a comma between them is no word.
+        # A text in pieces is refused if one piece is, and the comma between pieces counts as no
+        # word.
         ("a house, the green sky!", "got 'a', 'green', 'sky', '!'"),
         ("the house..", "got '.'"),
         ("", "text: expected a sentence, got an empty text"),
@@ -140,7 +141,7 @@ def test_what_it_cannot_translate_is_refused(beginner, text, message):
             beginner.attention(text)
 
 
-def test_a_long_text_is_read_in_pieces_but_looked_into_only_as_one(beginner):
+def test_a_long_text_is_translated_in_pieces_but_has_no_attention(beginner):
     text = "the cat and the cat and the moon"
     with pytest.raises(ValueError, match="text: expected at most 5 tokens, .* got 8"):
         beginner.attention(text)
@@ -159,7 +160,7 @@ def test_unknown_words_are_in_the_error(beginner):
 
 
 def test_a_length_penalty_needs_a_beam(beginner):
-    """With one hypothesis it would change nothing, which nobody asks for."""
+    """With a single hypothesis it has no effect, so it is refused."""
     message = "^length_penalty: expected 0 with a beam_width of 1, .* to choose from, got 0.6$"
     with pytest.raises(ValueError, match=message):
         beginner.translate("the moon", length_penalty=0.6)
@@ -171,7 +172,7 @@ def test_a_length_penalty_needs_a_beam(beginner):
         beginner.translate("the moon", beam_width=2, length_penalty=11)
 
 
-# whom it attends to
+# attention weights
 
 
 def test_without_a_translation_attention_reads_the_model_s_own(beginner):
@@ -187,7 +188,7 @@ def test_without_a_translation_attention_reads_the_model_s_own(beginner):
         np.testing.assert_allclose(found, torch.cat(layers).numpy(), atol=1e-6)
 
 
-def test_attention_of_a_model_that_writes_nothing_is_that_of_its_end(beginner):
+def test_the_attention_of_an_empty_translation_is_that_of_its_end_token(beginner):
     silent, end = copy.deepcopy(beginner), torch.tensor([beginner.target.eos_id])
     silent.model.output.register_forward_hook(lambda _, __, logits: logits.index_fill(-1, end, 99))
     assert silent.translate("the red house") == ""
@@ -201,12 +202,12 @@ def test_attention_of_a_model_that_writes_nothing_is_that_of_its_end(beginner):
     ("translation", "message"),
     [("la casa verde", "words of the vocabulary, got 'verde'"), (" ", "a sentence, got an empty")],
 )
-def test_attention_refuses_what_is_no_translation(beginner, translation, message):
+def test_attention_refuses_an_invalid_translation(beginner, translation, message):
     with pytest.raises(ValueError, match=f"^translation: expected {message}"):
         beginner.attention("the red house", translation)
 
 
-# how good it is
+# evaluation
 
 
 def test_an_unknown_word_of_the_reference_counts_as_wrong(beginner, monkeypatch):
@@ -222,7 +223,7 @@ def decomposed(text):
 
 @pytest.mark.parametrize("tokenizer", ["words", "bpe"])
 def test_texts_may_be_stored_in_any_form_to_learn_from_too(tokenizer):
-    """Accents of their own and doubled spaces are read as `translate` reads them."""
+    """Decomposed accents and doubled spaces are read as `translate` reads them."""
     pairs = [Pair("El café está aquí", "the coffee is here"), Pair("Un día más", "one more day")]
     others = [Pair(f" {decomposed(p.source)}", f"{p.target.replace(' ', '  ')} ") for p in pairs]
     training = dataclasses.replace(QUICK, steps=5)
@@ -262,7 +263,7 @@ def test_a_vocabulary_of_another_kind_is_not_saved(beginner, tmp_path):
     assert not [*tmp_path.iterdir()]
 
 
-def test_evaluation_is_what_the_metrics_say_of_the_translations(beginner):
+def test_evaluation_equals_the_metrics_of_the_translations(beginner):
     sources = ["the red house", "the moon"]
     own = beginner.translate(sources)
     pairs = [Pair(sources[0], own[0]), Pair(sources[1], "el gato")]
@@ -286,7 +287,7 @@ def test_evaluation_is_what_the_metrics_say_of_the_translations(beginner):
 
 
 def test_token_accuracy_counts_each_token_once(beginner):
-    """Of pairs of different lengths, in several batches, as counted one by one."""
+    """Pairs have different lengths and form several batches; counted one by one for comparison."""
     pairs = [Pair("the house and the cat", "la casa y el libro"), *SEEN * 9]
     right = count = 0
     for pair in pairs:
@@ -297,10 +298,10 @@ def test_token_accuracy_counts_each_token_once(beginner):
     assert beginner.evaluate(pairs)["token_accuracy"] == pytest.approx(right / count)
 
 
-# how it learns
+# training
 
 
-def test_training_reads_the_smoothing_and_the_validation(tmp_path):
+def test_label_smoothing_changes_the_training_and_validation_does_not(tmp_path):
     few = dataclasses.replace(QUICK, steps=4, validate_every=2, checkpoint_every=2)
     plain = Translator.fit(
         SEEN,
@@ -324,13 +325,13 @@ def test_byte_pairs_spell_words_they_never_saw():
     translator = Translator.fit(SEEN, tokenizer="bpe", vocab_size=290, sizes=SIZES, training=few)
     assert translator.source.vocab_size == 290
     assert isinstance(translator.translate("the moos"), str)
-    # A full stop is a token like any other here: this one is too long to be read at once.
+    # A full stop is an ordinary token here, so this text is too long to be read at once.
     longest = max(SEEN, key=lambda pair: len(translator.source.encode(pair.source))).source
     with pytest.raises(ValueError, match="at most"):
         translator.source_ids(longest + ".")
 
 
-def test_of_byte_pairs_there_are_two_thousand_unless_told_otherwise(monkeypatch):
+def test_a_vocabulary_of_byte_pairs_has_two_thousand_tokens_by_default(monkeypatch):
     sizes = []
     monkeypatch.setattr(BytePairTokenizer, "train", lambda texts, size: sizes.append(size))
     vocabularies.learn(SEEN, "bpe", None)
@@ -339,7 +340,7 @@ def test_of_byte_pairs_there_are_two_thousand_unless_told_otherwise(monkeypatch)
 
 
 @pytest.mark.parametrize("punctuated", [True, False])
-def test_what_is_asked_is_written_as_in_training(punctuated, tmp_path):
+def test_texts_are_capitalised_and_punctuated_as_in_training(punctuated, tmp_path):
     few = dataclasses.replace(QUICK, steps=1)
     lower = [Pair(f"{pair.source}, ¿no", pair.target) for pair in SEEN]
     pairs = [Pair(f"{p.source.capitalize()}?", p.target) for p in lower] if punctuated else lower
@@ -351,15 +352,15 @@ def test_what_is_asked_is_written_as_in_training(punctuated, tmp_path):
     assert translator.source_ids("Who?") == translator.source.encode("Who?")
 
 
-def test_how_letters_and_spaces_are_stored_makes_no_difference():
-    """Byte pairs would spell each of them differently, and no text was trained on like that."""
+def test_ids_do_not_depend_on_unicode_form_and_spaces():
+    """Byte pairs would encode each form differently, and there are none in the training texts."""
     translator = Translator.pretrained("tatoeba")
     expected = translator.source_ids("I like the café.")
     for text in ("I like the cafe\u0301.", " I\u00a0like\tthe  café.\r\n", "I like the cafe\u0301"):
         assert translator.source_ids(text) == expected
 
 
-def test_one_text_in_two_hundred_may_lack_its_mark_and_half_of_them_may_not():
+def test_training_texts_count_as_sentences_if_nearly_all_end_in_a_mark():
     good, bad = Pair("Who?", "¿Quién?"), Pair("who", "quién")
     assert vocabularies.are_sentences([good] * 199 + [bad])
     assert not vocabularies.are_sentences([good, bad] * 100)
@@ -390,12 +391,12 @@ def test_a_joint_vocabulary_has_the_words_of_both_and_one_table(tmp_path):
         ({"sizes": {"n_heads": 3}}, "d_model: expected a multiple of n_heads = 3, got 64"),
     ],
 )
-def test_bad_arguments_of_training(arguments, message):
+def test_invalid_arguments_of_training_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         Translator.fit(**{"pairs": SEEN, "training": QUICK} | arguments)
 
 
-def test_the_defaults_are_small_and_pre_norm():
+def test_the_default_model_is_small_and_pre_norm():
     translator = Translator.fit(SEEN, training=dataclasses.replace(TRAINING, steps=1))
     config = translator.model.config
     assert (config.d_model, config.n_heads, config.n_layers, config.d_ff) == (64, 4, 2, 256)
@@ -412,7 +413,7 @@ def test_the_defaults_are_small_and_pre_norm():
     assert not translator.model.training
 
 
-def test_of_a_recipe_what_is_given_differs_and_all_else_stays():
+def test_given_options_replace_those_of_a_recipe():
     recipe = Recipe("bpe", 300, True, {"d_model": 32, "n_layers": 3}, QUICK)
     assert recipe.but(None, None, {"d_model": None}, {"steps": None}) == recipe
     sizes = {"d_model": 32, "n_layers": 1, "d_ff": 64}
@@ -421,7 +422,7 @@ def test_of_a_recipe_what_is_given_differs_and_all_else_stays():
     ) == Recipe("words", 99, True, sizes, dataclasses.replace(QUICK, steps=7))
 
 
-def test_the_size_of_a_vocabulary_stays_with_its_kind():
+def test_the_vocabulary_size_of_a_recipe_is_used_for_its_tokenizer_only():
     recipe = Recipe("bpe", 300)
     assert [recipe.but(kind, None, {}, {}).vocab_size for kind in ("bpe", "words")] == [300, None]
     assert recipe.but("bpe", 500, {}, {}).vocab_size == 500
@@ -431,7 +432,7 @@ def test_the_size_of_a_vocabulary_stays_with_its_kind():
 
 
 @pytest.mark.parametrize("tokenizer", ["words", "bpe"])
-def test_what_is_saved_is_loaded(tmp_path, tokenizer):
+def test_a_saved_translator_is_loaded(tmp_path, tokenizer):
     few = dataclasses.replace(QUICK, steps=2)
     translator = Translator.fit(
         SEEN, sizes=SIZES, training=few, tokenizer=tokenizer, vocab_size=280
@@ -441,7 +442,7 @@ def test_what_is_saved_is_loaded(tmp_path, tokenizer):
     assert [p.name for p in tmp_path.iterdir()] == ["model"]
 
 
-def test_a_failure_while_saving_leaves_the_old_one(beginner, tmp_path, monkeypatch):
+def test_a_failure_while_saving_leaves_the_old_translator(beginner, tmp_path, monkeypatch):
     beginner.save(tmp_path / "model")
 
     def fail(*args):
@@ -469,14 +470,14 @@ def test_a_failure_while_saving_leaves_the_old_one(beginner, tmp_path, monkeypat
     assert same(Translator.load(tmp_path / "model"), beginner)
 
 
-def test_the_most_tokens_it_accepts_are_at_least_one(beginner):
+def test_max_len_is_at_least_one(beginner):
     parts = beginner.model, beginner.source, beginner.target
     assert Translator(*parts, max_len=1).max_len == 1
     with pytest.raises(ValueError, match="^max_len: expected at least 1, got 0$"):
         Translator(*parts, max_len=0)
 
 
-def test_a_folder_says_the_direction_unless_it_is_from_english(beginner, tmp_path):
+def test_a_folder_stores_the_direction_unless_it_is_from_english(beginner, tmp_path):
     parts = beginner.model, beginner.source, beginner.target, beginner.max_len
     for language, said in (("en", None), ("es", "es")):
         Translator(*parts, source_language=language).save(tmp_path / "model")
@@ -501,7 +502,7 @@ def test_vocabularies_that_do_not_fit_the_model_are_refused(beginner, tmp_path):
         Translator.load(folder)
 
 
-# the one that comes with the course
+# the translator that comes with the course
 
 
 @pytest.fixture(scope="module")
@@ -509,17 +510,17 @@ def pretrained():
     return Translator.pretrained("grammar")
 
 
-def test_it_knows_every_sentence_of_the_documents(pretrained):
+def test_it_translates_every_sentence_of_the_documentation(pretrained):
     pairs = document_pairs()
     assert pretrained.translate([pair.source for pair in pairs]) == [p.target for p in pairs]
 
 
-def test_one_that_does_not_exist_is_refused_by_name():
+def test_an_unknown_name_of_a_translator_is_refused():
     with pytest.raises(ValueError, match=r"^name: expected 'tatoeba' or 'grammar', got 'keras'"):
         Translator.pretrained("keras")
 
 
-def test_it_is_trained_as_the_chapters_say():
+def test_it_was_trained_as_the_chapters_say():
     assert f"train --steps {PRETRAINED['steps']} " in (ROOT / "Makefile").read_text()
     corpus = inspect.signature(named("grammar"))
     assert PRETRAINED["n_train"] == corpus.parameters["n_train"].default

@@ -1,4 +1,4 @@
-"""attn.applications.translation.facts on weights and predictions that are known."""
+"""attn.applications.translation.facts on given weights and predictions."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ PLAIN = Pair("the house", "la casa", frozenset({(0, 0), (1, 1)}), frozenset({(0,
 
 @pytest.fixture
 def translator():
-    """A model of two layers and heads that learned nothing."""
+    """An untrained translator with two layers and two heads."""
     torch.manual_seed(0)
     source, target = WordTokenizer.train([SOURCE]), WordTokenizer.train([TARGET])
     config = TransformerConfig(
@@ -39,7 +39,7 @@ def translator():
 
 
 def rows(*places, n):
-    """Return weights of which nearly all lies at one place of each row, and the rest is even."""
+    """Return rows of weights with 0.9 added at one place and 0.1 spread evenly."""
     weights = np.full((len(places), n), 0.1 / n)
     weights[range(len(places)), places] += 0.9
     return weights
@@ -47,9 +47,9 @@ def rows(*places, n):
 
 @pytest.fixture
 def looking(translator, monkeypatch):
-    """Give the translator attention that is known: head 0 of layer 0 alone aligns rightly."""
+    """Let the translator return given attention: only head 0 of layer 0 aligns correctly."""
     right = rows(0, 2, 1, 3, 4, 0, n=5)
-    # These weights are those of the query of the token itself.
+    # In `one_off`, the weights of a token are in the next row, where the token is the query.
     one_off = rows(0, 0, 2, 1, 3, 4, n=5)
     half = rows(0, 2, 2, 3, 3, 0, n=5)
     cross = np.array([[right, one_off], [half, one_off]])
@@ -70,7 +70,7 @@ def looking(translator, monkeypatch):
 
 @pytest.fixture
 def saying(translator, monkeypatch):
-    """Let the translator predict these tokens of PAIR right; all of any other pair."""
+    """Return a function that sets which tokens of PAIR are predicted right; in others all are."""
 
     def say(*right):
         def predictions(asked, pair):
@@ -96,11 +96,11 @@ def test_alignments_are_read_where_a_token_is_predicted(looking):
     assert found["diagonal"] == pytest.approx(1 - (3 + 3) / 10)
 
 
-def test_means_over_heads_are_aligned_not_averaged(looking):
+def test_layers_align_the_mean_of_the_head_weights_not_the_mean_of_error_rates(looking):
     """Two heads, each right about what the other is not."""
     a = looking.attention(SOURCE, TARGET)
     a.cross[:] = [[rows(0, 2, 4, 3, 0, 0, n=5), rows(1, 3, 1, 0, 4, 0, n=5)]] * 2
-    # Even weights express no preference.
+    # Equal weights express no preference.
     a.cross[:, 0, [2, 4]] = a.cross[:, 1, [0, 1, 3]] = 0.2
     found = facts.alignment_errors(looking, [PAIR])
     assert found["heads"].min() > 0.2
@@ -108,7 +108,7 @@ def test_means_over_heads_are_aligned_not_averaged(looking):
     assert found["average"] == 0
 
 
-def test_baselines_know_only_what_they_may(translator):
+def test_ibm_model_1_beats_uniform_and_uniform_is_reproducible(translator):
     pairs = [PAIR, PLAIN] * 5
     found = facts.alignment_errors(translator, pairs)
     assert found["ibm_model_1"] < found["uniform"]
@@ -131,8 +131,8 @@ def test_baselines_are_those_of_the_metrics(translator):
         assert found[name] == (expected, [p.sure for p in pairs], [p.possible for p in pairs])
 
 
-def test_ibm_model_1_learns_from_what_it_is_given(translator):
-    """From pairs that always put the words the other way round, it learns just that."""
+def test_ibm_model_1_is_trained_on_the_given_pairs(translator):
+    """Trained on pairs that always reverse the word order, it aligns in reverse."""
     one, other = Pair("the", "casa"), Pair("house", "la")
     wrong = facts.alignment_errors(translator, [PLAIN], [one, other], rate=lambda links, *_: links)
     assert wrong["ibm_model_1"] == [{(1, 0), (0, 1)}]
@@ -142,23 +142,23 @@ def test_ibm_model_1_learns_from_what_it_is_given(translator):
 # pronouns
 
 
-def test_coreference_on_weights_that_are_known(looking, saying):
+def test_coreference_on_given_weights(looking, saying):
     saying(True, True, True, True, False, True)
     found = facts.coreference(looking, [PLAIN, PAIR])
     np.testing.assert_allclose(found["weight"], [[0, 0.9], [0.5, 0]])
     np.testing.assert_array_equal(found["points"], [[0, 1], [0, 0]])
-    # The word at 4 looks at 4, or at 3: never at 1 or 2. That at 2 would.
+    # The token at 4 attends to 4 or 3, never to 1 or 2. The token at 2 would attend to 1 or 2.
     np.testing.assert_array_equal(found["word_points"], [[0, 0], [0, 0]])
     assert found["chance"] == 2 / 5
     assert (found["right"], found["n"]) == (0, 1)
 
 
-def test_the_word_that_depends_looks_where_it_is_predicted(looking, saying):
+def test_the_attention_of_a_dependent_word_is_read_where_it_is_predicted(looking, saying):
     saying(*[True] * 6)
     early = Coreference(3, (2,), 2)
     pair = Pair(SOURCE, TARGET, SURE, SURE, coreferences=(early,))
     found = facts.coreference(looking, [pair])
-    # There the head that aligns rightly looks at 1, and all others at 2.
+    # There the head that aligns correctly attends to 1, and all others to 2.
     np.testing.assert_array_equal(found["word_points"], [[0, 1], [1, 1]])
     assert found["right"] == 1
 
@@ -166,7 +166,7 @@ def test_the_word_that_depends_looks_where_it_is_predicted(looking, saying):
 # meanings and agreement
 
 
-def test_a_meaning_is_right_if_every_sure_word_of_it_is(saying):
+def test_a_meaning_is_right_if_all_its_surely_linked_words_are(saying):
     linked = frozenset({(4, 4), (4, 3)})
     two = Pair(SOURCE, TARGET, linked, linked, polysemes=PAIR.polysemes)
     translator = saying(True, True, True, False, True, True)
@@ -196,7 +196,7 @@ def test_predictions_are_those_of_the_model_token_by_token(translator):
     ("measure", "what"),
     [("coreference", "a pronoun"), ("polysemy", "a word of several"), ("agreement", "a word that")],
 )
-def test_pairs_without_what_is_asked_for_are_refused(translator, measure, what):
+def test_pairs_without_the_measured_phenomenon_are_refused(translator, measure, what):
     with pytest.raises(ValueError, match=f"pairs: expected at least one with {what}.*, got none"):
         getattr(facts, measure)(translator, [PLAIN])
 
@@ -205,7 +205,7 @@ def test_pairs_without_what_is_asked_for_are_refused(translator, measure, what):
 
 
 @pytest.mark.parametrize("stack", facts.STACKS)
-def test_uniform_attention_stays_so_while_the_rest_learns(stack):
+def test_uniform_attention_stays_uniform_during_training(stack):
     quick = TrainingConfig(steps=3, batch_size=2, warmup_steps=1, learning_rate=0.1)
     learned = Translator.fit(
         [PAIR, PLAIN],
@@ -224,14 +224,14 @@ def test_uniform_attention_stays_so_while_the_rest_learns(stack):
             assert torch.allclose(found, even) is (name == stack)
 
 
-def test_what_is_no_stack_cannot_be_made_uniform(translator):
+def test_an_unknown_stack_is_refused(translator):
     with pytest.raises(ValueError, match="^stacks: expected"):
         facts.make_uniform(translator.model, ["middle"])
 
 
 @pytest.mark.parametrize("stack", facts.STACKS)
-def test_a_cut_head_is_one_that_sees_nothing(translator, stack):
-    """Against a mask that forbids this head everything: its output is then zero."""
+def test_a_removed_head_equals_one_whose_keys_are_all_masked(translator, stack):
+    """Compared with a mask that hides all keys from this head, whose output is then zero."""
     model, layer, head = translator.model, 1, 1
     layers = model.encoder.layers if stack == "encoder" else model.decoder.layers
     attention = layers[layer].cross_attention if stack == "cross" else layers[layer].self_attention
@@ -251,7 +251,7 @@ def test_a_cut_head_is_one_that_sees_nothing(translator, stack):
     assert all(torch.equal(before[name], t) for name, t in model.state_dict().items())
 
 
-def test_a_head_is_mended_after_an_error(translator):
+def test_a_head_is_restored_after_an_error(translator):
     before = translator.model.encoder.layers[0].self_attention.out_proj.weight.clone()
     with pytest.raises(KeyError), facts.without_head(translator.model, "encoder", 0, 0):
         raise KeyError
@@ -259,7 +259,7 @@ def test_a_head_is_mended_after_an_error(translator):
     assert torch.equal(before, after)
 
 
-def test_ablation_measures_with_each_head_cut_in_turn(translator):
+def test_ablation_measures_with_each_head_removed_in_turn(translator):
     seen = []
 
     def measure(translator, pairs):
@@ -282,6 +282,6 @@ def test_ablation_measures_with_each_head_cut_in_turn(translator):
         [[105, 106], [107, 108]],
         [[109, 110], [111, 112]],
     ]
-    # Encoder layers hold one attention, decoder layers self-attention and then cross.
+    # An encoder layer has one attention; a decoder layer has self-attention, then cross-attention.
     assert seen == [0, 1, 2, 3, 4, 5, 8, 9, 6, 7, 10, 11]
     assert isinstance(translator.model.decoder.layers[0], DecoderLayer)

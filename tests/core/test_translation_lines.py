@@ -1,4 +1,4 @@
-"""attn.applications.translation.lines: a text of any length, of which little is held at a time."""
+"""attn.applications.translation.lines: texts of any length, read a few lines at a time."""
 
 import dataclasses
 
@@ -16,12 +16,12 @@ KNOWN = ["the red house", "the moon", "the house and the moon"]
 
 @pytest.fixture(scope="module")
 def translator():
-    """It has learned to say something: which words is not asked here."""
+    """A translator with a little training; the tests do not depend on the words it writes."""
     training = dataclasses.replace(TRAINING, steps=60, warmup_steps=10, device="cpu")
     return Translator.fit([Pair(text, text) for text in KNOWN], sizes=SIZES, training=training)
 
 
-def test_each_line_has_its_place(translator, monkeypatch):
+def test_each_line_gives_one_translation_in_order(translator, monkeypatch):
     # Fewer lines are read at once than there are.
     monkeypatch.setattr(lines, "AT_ONCE", 3)
     texts = [f"{KNOWN[0]}\n", f" {KNOWN[1]} ", "\n", "the ornithopter\n", "", KNOWN[2], KNOWN[1]]
@@ -36,7 +36,7 @@ def test_each_line_has_its_place(translator, monkeypatch):
     assert list(translate_lines(translator, [])) == []
 
 
-def test_a_line_that_is_no_text_has_its_place_and_is_not_translated(translator, tmp_path):
+def test_a_line_that_is_no_text_gives_an_empty_translation(translator, tmp_path):
     path = tmp_path / "some.txt"
     path.write_bytes(
         b"\xef\xbb\xbf" + f"{KNOWN[0]}\r{KNOWN[1]}\r\n\n".encode() + b"caf\xe9\nthe\0moon\n"
@@ -71,13 +71,13 @@ def test_the_search_and_the_number_of_tokens_are_those_of_the_translator(transla
     (line,) = translate_lines(translator, [KNOWN[1]], beam_width=4, length_penalty=0.6)
     assert list(translate_lines(translator, [KNOWN[1]])) == [line]
     sources = [translator.source_ids(KNOWN[1])]
-    # The second search is greedy, because none was named.
+    # The second search is greedy, because no width was given.
     assert asked == [(sources, 4, 0.6), (sources, 1, 0.0)]
     assert line.n_tokens == 3 and line.translation == translator.target.decode([5, 6])
 
 
-def test_few_lines_are_read_before_they_are_translated(translator, monkeypatch):
-    """Of a text without end, and so of one that is larger than memory."""
+def test_lines_are_translated_before_the_whole_text_is_read(translator, monkeypatch):
+    """The text is endless, so a text larger than memory can be translated too."""
     assert lines.AT_ONCE <= 1024
     monkeypatch.setattr(lines, "AT_ONCE", 4)
     read = []

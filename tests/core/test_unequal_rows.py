@@ -1,4 +1,4 @@
-"""Rows of unequal length in one batch: padded prompts that go on together, texts in a row."""
+"""Rows of unequal length in one batch: padded prompts that continue, and packed texts."""
 
 from functools import partial
 
@@ -33,7 +33,7 @@ def random_ids(*shape, seed=0):
 
 
 def prompts_and_mask():
-    """Three prompts, padded on the left with a token that would change everything if seen."""
+    """Three prompts, padded on the left with a token that would change outputs if visible."""
     ids, mask = random_ids(3, 4), padding_mask(LENGTHS, 4).flip(-1)
     return ids.where(mask[:, 0], 19), mask
 
@@ -41,7 +41,7 @@ def prompts_and_mask():
 @all_positions
 @pytest.mark.parametrize("with_cache", [False, True])
 @pytest.mark.parametrize("model_class", [DecoderOnly, Transformer])
-def test_unequal_prompts_go_on_together_as_one_at_a_time(model_class, with_cache, positions):
+def test_prompts_of_unequal_length_continue_in_a_batch_as_alone(model_class, with_cache, positions):
     model, (prompts, mask) = make(model_class, positions), prompts_and_mask()
     written = torch.cat((prompts, random_ids(3, 4, seed=1)), dim=1)
     options, rows = {}, [{}] * 3
@@ -58,8 +58,8 @@ def test_unequal_prompts_go_on_together_as_one_at_a_time(model_class, with_cache
 
 
 @all_positions
-def test_positions_of_prompts_can_be_said(positions):
-    """They go on behind the last; those counted from the mask are the same."""
+def test_positions_of_prompts_can_be_given(positions):
+    """New tokens follow the last position; positions counted from the mask are the same."""
     model, (prompts, mask) = make(DecoderOnly, positions), prompts_and_mask()
     places = torch.tensor([[0, 1, 2, 3], [0, 0, 0, 0], [0, 0, 1, 2]])
     ids = torch.cat((prompts, random_ids(3, 2, seed=1)), dim=1)
@@ -69,13 +69,13 @@ def test_positions_of_prompts_can_be_said(positions):
         assert (model.step(ids, None, mask, places + 3) - expected).abs().max() > 1e-3
     cache = model.new_cache()
     model(prompts, mask, positions=places, cache=cache)
-    # Without positions a forward with a cache goes on behind those it has.
+    # Without positions, a forward pass with a cache continues behind the cached ones.
     seen = torch.cat((mask, mask.new_ones(3, 1, 2)), dim=-1)
     assert_close(model(ids[:, 4:], seen, cache=cache)[0][:, -1], expected)
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
-def test_positions_of_a_target_can_be_said(positions):
+def test_positions_of_a_target_can_be_given(positions):
     model, (prompts, mask) = make(Transformer, positions), prompts_and_mask()
     memory, _ = model.encode(random_ids(3, 5, seed=2))
     step = partial(model.step, prompts, None, memory, tgt_mask=mask)
@@ -84,18 +84,18 @@ def test_positions_of_a_target_can_be_said(positions):
     assert (step(tgt_positions=places + 3) - step()).abs().max() > 1e-3
 
 
-def test_rows_that_grew_from_one_prompt_share_what_is_said_of_it():
+def test_rows_of_one_prompt_share_its_mask_and_positions():
     model, ids = make(DecoderOnly, "rotary"), random_ids(2, 5)
     ids[:, :3] = ids[0, :3]
     mask, places = torch.tensor([[[False, True, True]]]), torch.tensor([[0, 0, 2]])
     alone = [model.step(row[None], None, mask, places) for row in ids]
     assert_close(model.step(ids, None, mask, places), torch.cat(alone))
-    # The prompt again, without the token that is hidden.
+    # Compared with the prompt without its hidden token.
     shown = [model(row[None, 1:], positions=torch.tensor([0, 2, 3, 4]))[0][:, -1] for row in ids]
     assert_close(torch.cat(alone), torch.cat(shown))
 
 
-def test_searches_let_unequal_prompts_grow():
+def test_searches_continue_prompts_of_unequal_length():
     model, (prompts, mask) = make(DecoderOnly, "rotary"), prompts_and_mask()
     limits = {"end_id": None, "max_new_tokens": 4}
     step = partial(model.step, mask=mask)
@@ -113,7 +113,7 @@ def test_searches_let_unequal_prompts_grow():
 
 @all_positions
 @pytest.mark.parametrize("model_class", [DecoderOnly, EncoderOnly, Transformer])
-def test_texts_in_a_row_do_not_see_each_other(model_class, positions):
+def test_packed_texts_do_not_attend_to_each_other(model_class, positions):
     model, ids = make(model_class, positions), random_ids(2, 7)
     text = torch.tensor([0, 0, 0, 0, 1, 1, 1])
     mask = text[:, None] == text
@@ -142,8 +142,8 @@ def test_texts_in_a_row_do_not_see_each_other(model_class, positions):
         (Transformer, "tgt_positions"),
     ],
 )
-def test_relative_positions_are_counted_from_those_that_are_said(model_class, name, positions):
-    """A shift of them all changes nothing, but twice the distance does."""
+def test_relative_positions_are_differences_of_the_given_positions(model_class, name, positions):
+    """Shifting all positions changes nothing, but doubling the distances does."""
     model, places = make(model_class, positions), torch.arange(7)
     ids = [random_ids(2, 7, seed=i) for i in range(2 if model_class is Transformer else 1)]
     expected = model(*ids)[0]
@@ -192,13 +192,13 @@ SHARE, ONES = "expected prompts that share 2 rows evenly, got", torch.ones(3, 1,
         ({"positions": torch.tensor([[-5, -4]])}, "positions: expected at least 0, got -5"),
     ],
 )
-def test_prompts_that_do_not_fit(given, message):
+def test_masks_and_positions_of_wrong_shape_are_refused(given, message):
     with pytest.raises(ValueError) as error:
         make(DecoderOnly, "learned").step(random_ids(2, 4), None, **given)
     assert str(error.value).startswith(message)
 
 
-def test_prompts_grow_where_nothing_is_read_of_them_and_where_they_lie():
+def test_masks_of_new_tokens_are_the_same_without_checks_and_on_another_device():
     ids, mask = prompts_and_mask()
     written = torch.cat((ids, random_ids(3, 2, seed=1)), dim=1)
     wanted = new_tokens(written, None, mask)

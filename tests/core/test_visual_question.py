@@ -1,4 +1,4 @@
-"""attn.applications.visual_question: pictures and truths by brute force, and learning."""
+"""attn.applications.visual_question: images and answers by brute force, and training."""
 
 import re
 from dataclasses import replace
@@ -74,7 +74,7 @@ def test_shapes_are_seven_by_seven_and_differ_in_outline():
     assert len(outlines) == 4
 
 
-def test_images_waver_in_place_colour_and_noise():
+def test_images_vary_in_place_colour_and_noise():
     rng = np.random.default_rng(2)
     images = np.stack([draw([Thing("box", "red", 0, 0)], rng) for _ in range(60)]).astype(float)
     empty = images[:, 8:]
@@ -84,7 +84,7 @@ def test_images_waver_in_place_colour_and_noise():
         for image in images
     }
     assert corners == {(0, 0), (0, 1), (1, 0), (1, 1)}
-    # The mean over 4 pixels halves the noise.
+    # The mean over 4 pixels has half the noise.
     inside = images[:, 4:6, 1:3].mean(axis=(1, 2))
     assert 6 < inside.std(axis=0).mean() < 12
 
@@ -138,7 +138,7 @@ def test_questions_and_answers_in_both_languages(question, spanish, english):
         assert f"{question.words(language)} {question.answer(SCENE, language)}" == said
 
 
-def test_one_and_none_agree_with_the_noun():
+def test_one_and_none_agree_with_the_gender_of_the_noun():
     boxes = [Thing("box", "red", 0, i) for i in range(4)]
     trees = [Thing("tree", "red", 0, i) for i in range(4)]
     count_boxes, count_trees = Question("count", "box"), Question("count", "tree")
@@ -217,13 +217,13 @@ def test_the_image_shows_the_things_where_they_are():
 
 
 @pytest.mark.slow
-def test_no_image_or_question_to_learn_from_has_a_pair_held_out():
+def test_held_out_pairs_are_in_no_training_image_or_question():
     examples = make_examples(2000, "en")
     seen = {(thing.shape, thing.colour) for example in examples for thing in example.things}
     assert seen == {(s, c) for s in SHAPES for c in COLOURS} - set(HELD_OUT)
     for shape, colour in HELD_OUT:
         assert f"Is there a {colour} {shape}?" not in {example.question for example in examples}
-    # Each shape and each colour loses one pair at most, so both are known from others.
+    # Each shape and each colour loses at most one pair, so both occur in other pairs.
     assert len({shape for shape, _ in HELD_OUT}) == len({colour for _, colour in HELD_OUT}) == 4
 
 
@@ -268,7 +268,7 @@ def test_kinds_and_answers_are_balanced(language):
 
 
 @pytest.mark.slow
-def test_half_of_what_is_asked_for_proves_nothing():
+def test_a_matching_shape_or_colour_alone_does_not_predict_the_answer():
     examples = make_examples(1500, "en", seed=7, kinds=["exists"])
     counts = {"yes": [], "no": []}
     for example in examples:
@@ -305,13 +305,13 @@ def test_images_are_the_same_in_both_languages_and_for_one_seed():
         ((1, "es", -1), "seed: expected at least 0, got -1"),
     ],
 )
-def test_examples_refuse(arguments, message):
+def test_make_examples_refuses_invalid_arguments(arguments, message):
     with refuses(message):
         make_examples(*arguments)
 
 
 @pytest.mark.parametrize("kinds", ["where", [], ()])
-def test_kinds_are_a_sequence(kinds):
+def test_kinds_that_are_no_sequence_are_refused(kinds):
     message = f"kinds: expected a sequence of {', '.join(KINDS)}, got {kinds!r}"
     with refuses(message):
         make_examples(1, "en", kinds=kinds)
@@ -319,13 +319,13 @@ def test_kinds_are_a_sequence(kinds):
         make_examples(1, "en", kinds=["where", "why"])
 
 
-def test_kinds_take_turns_and_there_may_be_none():
+def test_kinds_take_turns_and_zero_examples_are_allowed():
     examples = make_examples(5, "en", kinds=("left", "count"))
     assert [example.kind for example in examples] == ["left", "count", "left", "count", "left"]
     assert make_examples(0, "es") == []
 
 
-def test_questions_refuse_a_language_they_do_not_speak():
+def test_questions_refuse_an_unknown_language():
     question = Question("where", "star")
     for ask in (question.words, lambda language: question.answer(SCENE, language)):
         with pytest.raises(ValueError, match="^language: expected 'es' or 'en', got 'fr'$"):
@@ -344,7 +344,7 @@ def images(n, seed=0):
     return torch.from_numpy(np.stack([e.image for e in make_examples(n, "es", seed)]))
 
 
-def test_patches_are_cut_row_by_row_and_do_not_see_each_other():
+def test_patches_are_cut_row_by_row_and_embedded_independently():
     torch.manual_seed(0)
     embedding = PatchEmbedding(config())
     image = images(1)[0]
@@ -355,7 +355,7 @@ def test_patches_are_cut_row_by_row_and_do_not_see_each_other():
         assert moved.tolist() == [6 * row + column]
 
 
-def test_patches_know_where_they_stand_by_row_and_by_column():
+def test_patches_have_positions_of_row_and_column():
     places = PatchEmbedding(config()).places.reshape(6, 6, 32)
     angles = np.arange(6)[:, None] / 100 ** (np.arange(8) / 8)
     waves = np.stack((np.sin(angles), np.cos(angles)), axis=-1).reshape(6, 16)
@@ -364,7 +364,7 @@ def test_patches_know_where_they_stand_by_row_and_by_column():
         np.testing.assert_allclose(places[:, i, 16:], np.tile(waves[i], (6, 1)), atol=1e-6)
 
 
-def test_an_empty_image_is_the_origin_of_colours():
+def test_the_ground_colour_is_subtracted_from_an_image():
     torch.manual_seed(0)
     embedding = PatchEmbedding(config())
     ground = torch.tensor(GROUND, dtype=torch.uint8).expand(48, 48, 3)
@@ -378,7 +378,7 @@ def test_an_empty_image_is_the_origin_of_colours():
         torch.testing.assert_close(embedding(image), expected)
 
 
-def test_words_look_ahead_and_padding_changes_nothing():
+def test_words_attend_to_later_words_and_padding_changes_nothing():
     torch.manual_seed(0)
     model = VisualQuestionModel(config()).eval()
     image, ids = images(2), torch.tensor([[2, 5, 6, 7, 8], [2, 9, 4, 0, 0]])
@@ -386,7 +386,7 @@ def test_words_look_ahead_and_padding_changes_nothing():
     assert weights is None and logits.shape == (2, 9)
     torch.testing.assert_close(model(image[1], ids[1, :3])[0], logits[1])
     other = ids.clone()
-    # The answer is read from the first position, which the last word reaches.
+    # The answer is read at the first token, to which the last word contributes.
     other[0, 4] = 10
     assert (model(image, other, padding_mask([5, 3], 5))[0] - logits)[0].abs().max() > 1e-4
 
@@ -409,7 +409,7 @@ def test_the_model_returns_all_weights_when_asked():
     torch.testing.assert_close(logits, model(image, ids)[0])
 
 
-def test_the_loss_is_that_of_each_question_without_padding():
+def test_the_loss_equals_that_of_each_question_without_padding():
     torch.manual_seed(0)
     model = VisualQuestionModel(config()).eval()
     questions, answers = [[2, 5, 6, 7, 8], [2, 9], [2, 5, 9, 4]], [1, 0, 8]
@@ -431,21 +431,21 @@ def test_the_model_refuses_images_of_another_size():
         model(torch.zeros(48, 48, dtype=torch.uint8), torch.tensor([2]))
 
 
-# the answerer
+# the application
 
 QUICK = replace(TRAINING, steps=300, batch_size=32, learning_rate=3e-3, warmup_steps=50)
 
 
 @pytest.fixture(scope="module", params=[pytest.param("answerer", marks=pytest.mark.slow)])
 def answerer():
-    """Train once; the mark makes every test that uses it slow."""
+    """Train once; the mark makes every test that uses this fixture slow."""
     examples = make_examples(2000, "es", kinds=("colour", "exists"))
     return VisualQuestionAnswerer.fit(examples, sizes=SMALL, training=QUICK)
 
 
 @pytest.fixture(scope="module")
 def spanish():
-    """Return an answerer of the same kinds of question, trained for a single step."""
+    """An answerer in Spanish of the same kinds of question, trained for a single step."""
     examples = make_examples(200, "es", kinds=("colour", "exists"))
     return VisualQuestionAnswerer.fit(examples, sizes=SMALL, training=replace(QUICK, steps=1))
 
@@ -461,7 +461,7 @@ def untrained():
     return VisualQuestionAnswerer.fit(make_examples(300, "en"), sizes=SMALL, training=training)
 
 
-def test_it_learns_what_colour_things_are(answerer, unseen):
+def test_it_learns_the_colours_of_things(answerer, unseen):
     scores = answerer.evaluate(unseen)
     assert scores["colour"] > 0.9 and scores["mass"] > 2 * scores["chance"]
     assert scores["argmax"] > 0.5
@@ -471,7 +471,7 @@ def test_it_learns_what_colour_things_are(answerer, unseen):
     assert all(type(score) is float for score in scores.values())
 
 
-def test_scores_are_the_means_that_a_loop_finds(untrained, monkeypatch):
+def test_scores_equal_the_means_computed_in_a_loop(untrained, monkeypatch):
     monkeypatch.setattr(answerer_module, "AT_A_TIME", 32)
     examples = make_examples(80, "en", seed=3)
     scores, right, masses, hits, chances = untrained.evaluate(examples), {}, [], [], []
@@ -491,7 +491,7 @@ def test_scores_are_the_means_that_a_loop_finds(untrained, monkeypatch):
         assert scores[name] == pytest.approx(np.mean(values), abs=1e-5), name
 
 
-def test_questions_about_nothing_that_is_there_have_no_map_to_measure(spanish, unseen):
+def test_questions_about_absent_things_have_no_attention_score(spanish, unseen):
     nothing = [e for e in unseen if not e.asked.any()]
     assert list(spanish.evaluate(nothing)) == ["accuracy", "exists"]
 
@@ -552,7 +552,7 @@ def test_words_and_answers_are_those_of_the_examples():
     )
 
 
-# what is refused
+# refusals
 
 
 IMAGE = draw(SCENE, np.random.default_rng(0))
@@ -576,13 +576,13 @@ IMAGE = draw(SCENE, np.random.default_rng(0))
         (IMAGE[None], "Where?", "image: expected shape (48, 48, 3), got (1, 48, 48, 3)"),
     ],
 )
-def test_it_refuses(untrained, image, question, message):
+def test_invalid_images_and_questions_are_refused(untrained, image, question, message):
     for ask in (untrained.answer, untrained.attention):
         with refuses(message):
             ask(image, question)
 
 
-def test_it_refuses_to_be_measured_by_words_it_does_not_know(untrained):
+def test_evaluation_refuses_unknown_words(untrained):
     example = make_examples(1, "es")[0]
     assert isinstance(example, Example)
     with pytest.raises(ValueError, match="^question: expected words of the .*, got ¿, de, qué,"):
@@ -592,7 +592,7 @@ def test_it_refuses_to_be_measured_by_words_it_does_not_know(untrained):
 # on disk
 
 
-def test_it_does_not_load_parts_that_do_not_fit(spanish, untrained, tmp_path):
+def test_parts_that_do_not_match_are_not_loaded(spanish, untrained, tmp_path):
     folder, other = tmp_path / "vqa", tmp_path / "other"
     spanish.save(other)
     message = f"folder: expected a model with the words and answers it learned, got {folder}"
