@@ -676,7 +676,7 @@ def learn(name, examples, **options):
 
 
 @every_application
-def test_examples_may_come_one_by_one(name):
+def test_examples_may_be_an_iterator(name):
     fitted = learn(name, (example(name) for _ in range(5)))
     listed = learn(name, [example(name)] * 5)
     for ours, theirs in zip(fitted.model.parameters(), listed.model.parameters(), strict=True):

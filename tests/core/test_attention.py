@@ -22,7 +22,7 @@ OVERFLOW = "^query, key, value: expected products that fit in torch.float32, got
 
 
 def inputs(batch=(), tgt_len=5, src_len=5, d_k=8, d_v=8, dtype=torch.float64):
-    """Unsaturated inputs: scores of unit variance, so that a missing scale shows."""
+    """Return unsaturated inputs: scores have variance one, so that a missing scale shows."""
     sizes = ((tgt_len, d_k), (src_len, d_k), (src_len, d_v))
     return [
         random(*batch, *size, dtype=dtype, seed=seed).requires_grad_()
@@ -339,7 +339,7 @@ def test_autocast_takes_inputs_of_several_types():
 
 @pytest.mark.parametrize("device", ["cpu", "meta"])
 @pytest.mark.parametrize("name", ["key", "value"])
-def test_inputs_of_another_type_are_refused(name, device):
+def test_inputs_of_another_dtype_are_refused(name, device):
     tensors = dict(zip(("query", "key", "value"), inputs((2,)), strict=True))
     tensors = {n: t.to(device, torch.float32 if n == name else None) for n, t in tensors.items()}
     wanted = "dtype torch.float64 to match query, got dtype torch.float32"
@@ -706,7 +706,7 @@ def test_vmap_over_any_single_argument(mapped, need_weights):
 
 
 @both_paths
-def test_self_attention_is_the_reference_with_its_own_matrices(need_weights):
+def test_self_attention_equals_the_reference_with_the_same_matrices(need_weights):
     torch.manual_seed(0)
     module, x = SelfAttention(6, d_k=4, d_v=3).double(), random(2, 5, 6)
     mask = padding_mask([5, 2], 5) & causal_mask(5)

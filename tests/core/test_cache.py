@@ -659,7 +659,7 @@ def test_keys_are_copied_only_when_the_room_is_full(lead):
 
 
 @pytest.mark.parametrize("first, second", [(True, False), (False, True)])
-def test_a_cache_filled_in_inference_mode_goes_on_outside(first, second):
+def test_a_cache_filled_in_inference_mode_can_grow_outside_it(first, second):
     module, x, cache = heads(), random(2, 6, 16), KVCache()
     expected, _ = module(x, is_causal=True)
     for mode, part in (

@@ -168,7 +168,7 @@ def test_parts_keep_their_precisions(tmp_path):
         assert torch.equal(loaded.state_dict()[name], tensor)
 
 
-def test_the_bytes_do_not_depend_on_the_order_of_what_is_said():
+def test_the_bytes_do_not_depend_on_the_order_of_the_metadata():
     tensors = {"w": torch.ones(2)}
     assert pack(tensors, {"a": 1, "b": 2}) == pack(tensors, {"b": 2, "a": 1})
 
@@ -216,9 +216,6 @@ def test_the_same_model_gives_the_same_file(tmp_path, quantised):
     for name in ("1", "2"):
         model.save(tmp_path / name, quantised=quantised)
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
-
-
-# written whole or not at all
 
 
 # models that could not be loaded are not saved

@@ -102,7 +102,7 @@ def test_combine_refuses_invalid_masks():
         masks.combine_masks(masks.causal_mask(2), torch.ones(3, dtype=torch.bool))
 
 
-def test_masks_are_made_on_the_device_asked_for():
+def test_masks_are_made_on_the_device_that_is_given():
     assert masks.causal_mask(2, device="meta").device.type == "meta"
     assert masks.padding_mask(torch.tensor([1]), 2).device.type == "cpu"
 

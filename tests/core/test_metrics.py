@@ -122,7 +122,7 @@ def test_bleu_equals_its_definition():
 def test_bleu_is_0_without_and_100_with_full_agreement():
     assert bleu(["¿Qué tal está el niño?"], ["¿Qué tal está el niño?"]).score == pytest.approx(100)
     assert bleu(["nada de esto es así"], ["the house was red then"]).score == 0.0
-    # Case counts.
+    # Upper and lower case differ.
     assert bleu(["El gato come pescado"], ["el gato come pescado"]).score < 100
 
 
@@ -167,7 +167,7 @@ def test_chrf_equals_its_definition():
 def test_chrf_is_0_without_and_100_with_full_agreement():
     assert chrf(["¿Qué tal está el niño?"], ["¿Qué talestá  el niño?"]).score == 100
     assert chrf(["nunca"], ["dijo"]).score == 0
-    # Case counts.
+    # Upper and lower case differ.
     assert chrf(["El gato"], ["el gato"]).score < 100
 
 

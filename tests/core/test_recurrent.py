@@ -73,7 +73,7 @@ def test_weights_are_returned_only_on_request(batch):
     torch.testing.assert_close(weights.sum(-1), torch.ones(3, 4))
 
 
-# padding, the other attention, and one step after another
+# padding, additive attention, and single steps
 
 KINDS = {
     "bottleneck": {"attention": None},
@@ -314,7 +314,7 @@ def test_vectors_have_64_components_by_default(model_class):
     assert model_class(VOCAB).embedding.weight.shape == (VOCAB, 64)
 
 
-# what is refused
+# refusals
 
 
 def reads(source, target=(3, 4), lengths=None, **options):

@@ -126,7 +126,7 @@ def test_the_state_is_in_float32(mixer, dtype):
     assert cache.nbytes == 2 * mixer.cache_bytes(config, 5, dtype)
 
 
-def test_beta_goes_up_to_one_or_two():
+def test_beta_is_at_most_one_or_two():
     for largest, mixer in ((1, DeltaRule()), (2, DeltaRule(negative_eigenvalues=True))):
         beta = layer(mixer).rates(100 * tokens(9))["beta"]
         assert beta.max() > 0.99 * largest and beta.min() >= 0 and beta.max() <= largest

@@ -152,7 +152,7 @@ def test_one_string_in_place_of_a_list_is_refused(tokenizer):
         type(tokenizer).train("El cielo", vocab_size=300)
 
 
-def test_texts_may_come_one_by_one(tokenizer):
+def test_texts_may_be_an_iterator(tokenizer):
     texts = CORPORA["Spanish"]
     train = type(tokenizer).train
     assert train(iter(texts), vocab_size=300) == train(texts, vocab_size=300)

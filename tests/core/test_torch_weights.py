@@ -169,7 +169,7 @@ def test_the_layers_of_a_stack_may_differ(_, kind, compare):
 
 
 @both_norms
-def test_the_whole_transformer_there_and_back(norm):
+def test_a_whole_transformer_converts_to_pytorch_and_back(norm):
     config = TransformerConfig(9, n_layers=2, norm=norm, **SIZES)
     model = drawn(Transformer(config))
     theirs = to_torch(model)

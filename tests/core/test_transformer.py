@@ -381,7 +381,7 @@ def test_dropout_is_applied_to_embeddings_and_sub_layers(positions):
     model = make(Transformer, torch.float32, dropout=0.3, positions=positions)
     src, tgt = random_ids(2, SRC_LEN), random_ids(2, TGT_LEN)
     in_evaluation, _ = model(src, tgt)
-    # In evaluation mode no part drops anything.
+    # In evaluation mode no part applies dropout.
     parts = copy.deepcopy(model)
     torch.manual_seed(0)
     in_training, _ = model.train()(src, tgt)
@@ -673,7 +673,7 @@ def test_the_cache_of_a_model_has_all_its_layers(model_class, given):
             run(random_ids(2, 3), given)
 
 
-# A cache can only be copied if no gradient goes through its tensors.
+# A cache can only be copied if its tensors need no gradient.
 @torch.no_grad()
 @pytest.mark.parametrize(
     "n_sources, rows",
@@ -801,7 +801,7 @@ def test_beam_search_takes_every_shape_of_source_mask(width, has_cache, shape):
 
 
 def test_bfloat16_is_close():
-    """A rounding to 8 bits of mantissa errs by 0.4%, and each number is rounded some dozen times."""
+    """A rounding to 8 bits of mantissa errs by 0.4%, and each number is rounded dozens of times."""
     model, src, tgt = make(Transformer), random_ids(2, SRC_LEN), random_ids(2, TGT_LEN)
     low, _ = copy.deepcopy(model).bfloat16()(src, tgt)
     exact, _ = model(src, tgt)
@@ -872,7 +872,7 @@ def test_invalid_ids_are_refused(model_class, ids, message):
             model(ids, good)
 
 
-def test_every_vocabulary_has_its_own_last_id():
+def test_ids_are_checked_against_their_own_vocabulary():
     model = make(Transformer, tgt_vocab_size=13)
     last, beyond = torch.tensor([[0, 12]]), torch.tensor([[0, 13]])
     assert model(torch.tensor([[0, 10]]), last)[0].shape == (1, 2, 13)

@@ -91,7 +91,7 @@ def test_a_list_of_texts_is_translated_like_each_alone(translator):
 
 
 @pytest.mark.parametrize("beam_width", [1, 2, 4])
-def test_a_beam_finds_what_the_greedy_search_finds_here(translator, beam_width):
+def test_beam_search_and_greedy_search_agree_on_learned_pairs(translator, beam_width):
     sources = [pair.source for pair in PHRASES]
     assert translator.translate(sources, beam_width=beam_width) == [p.target for p in PHRASES]
 
@@ -131,7 +131,7 @@ def test_the_length_penalty_is_that_of_the_search(beginner):
         ("the moon\0", "text: expected text without the character NUL, got one at index 8"),
     ],
 )
-def test_what_it_cannot_translate_is_refused(beginner, text, message):
+def test_texts_that_cannot_be_translated_are_refused(beginner, text, message):
     with pytest.raises(ValueError, match=message):
         beginner.translate(text)
     with pytest.raises(ValueError, match=message):

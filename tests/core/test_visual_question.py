@@ -399,7 +399,7 @@ def test_the_answer_is_read_at_the_first_token():
     torch.testing.assert_close(model(image, ids)[0], model.output(x[0]))
 
 
-def test_the_model_returns_all_weights_when_asked():
+def test_the_model_returns_all_weights_on_request():
     torch.manual_seed(0)
     model = VisualQuestionModel(config(n_layers=3)).eval()
     image, ids = images(2), torch.tensor([[2, 5, 6], [2, 9, 4]])

@@ -690,7 +690,7 @@ def test_a_set_that_was_not_released_is_refused(course, hand_in, capsys):
     )
 
 
-def test_without_a_sandbox_it_refuses_and_says_why(course, hand_in, capsys, monkeypatch):
+def test_without_a_sandbox_grading_is_refused_with_the_reason(course, hand_in, capsys, monkeypatch):
     hand_in("ana")
 
     def available():
@@ -740,7 +740,7 @@ def test_workers_share_a_class_and_go_on_after_one_is_killed(
         hand_in(student, NONSENSE if n % 2 else (), language="es" if n % 3 else "en")
     hand_in("slow", ENDLESS)
     victim, *others = [worker(course) for _ in range(3)]
-    # Kill it in the middle of a submission, together with its sandbox's parent.
+    # Kill the worker in the middle of a submission, together with the parent of its sandbox.
     locks = course.folder / "grading" / "ps2"
     holds = lambda: any(path.read_text() for path in locks.glob("*.lock"))
     while not holds():
@@ -835,7 +835,9 @@ def running(course):
 @walls
 @pytest.mark.grader
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_grading_that_is_stopped_leaves_nothing_and_goes_on(course, hand_in, tmp_path, number):
+def test_an_interrupted_grading_leaves_no_process_and_can_continue(
+    course, hand_in, tmp_path, number
+):
     for n in range(5):
         hand_in(f"s{n}")
     grade = ["-m", "grader", "grade", str(course.folder), "ps2", "--jobs", "2"]

@@ -229,7 +229,7 @@ def test_points_that_differ_from_those_of_the_grader_are_refused(tmp_path, monke
     assert not (tmp_path / "course").exists()
 
 
-def test_what_nbgrader_refuses_is_reported(tmp_path, monkeypatch):
+def test_errors_of_nbgrader_are_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(
         module.NbGraderAPI,
         "generate_assignment",

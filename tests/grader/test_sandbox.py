@@ -222,7 +222,7 @@ def test_tasks_without_an_answer_are_told_apart(tmp_path):
 
 
 def test_equal_notebooks_get_equal_marks_whatever_the_rest_of_the_file(tmp_path):
-    """A wrong answer that guesses: other inputs would give it other marks."""
+    """The wrong answer is a guess, so its marks would differ with other inputs."""
     guess = "import numpy as np\ndef softmax(x): return np.full(x.shape, x.flat[0] > 0.1)"
     cells = (guess, RIGHT_ATTENTION)
     seen = []

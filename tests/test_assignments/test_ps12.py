@@ -22,7 +22,7 @@ class TestPS12(Proofs):
             for case in task.exercise.cases(seed):
                 yield task.exercise.oracle(*case.values()), case
 
-    def test_no_shorter_answer_is_paid_and_wrong_and_none_of_that_length_comes_before(self):
+    def test_a_hack_is_the_first_and_shortest_wrong_answer_that_gets_the_reward(self):
         def state(move, words):
             at = 0
             for word in words:

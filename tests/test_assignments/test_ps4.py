@@ -124,7 +124,7 @@ class TestPS4(Proofs):
             found = task.exercise.oracle(**case)
             np.testing.assert_allclose(found, expected.reshape(x.shape), rtol=0, atol=1e-9)
 
-    def test_a_decoder_does_not_change_what_the_text_says_it_does_not(self):
+    def test_a_decoder_leaves_unchanged_what_the_text_says(self):
         layer, (case,) = (
             self.tasks[answers.DECODER].exercise.oracle,
             [
