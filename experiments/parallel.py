@@ -13,8 +13,9 @@ from pathlib import Path
 import torch
 from torch import distributed, nn
 
+from attn.attention import MultiHeadAttention
 from attn.experts import Experts, MixtureOfExperts
-from attn.layers import EncoderLayer
+from attn.layers import EncoderLayer, FeedForward
 from attn.training.processes import Processes, join
 from attn_course import parallel
 from attn_course.parallel import ExpertParallel, TensorParallel
@@ -37,9 +38,9 @@ def start(shape, dtype):
     activation = "relu" if shape == "small" else "swiglu"
     torch.manual_seed(0)
     x = torch.randn(batch, length, d_model)
-    layer = EncoderLayer(
-        d_model, n_heads, d_ff, norm="pre", n_kv_heads=n_kv_heads, activation=activation
-    )
+    attention = MultiHeadAttention(d_model, n_heads, n_kv_heads=n_kv_heads)
+    network = FeedForward(d_model, d_ff, activation=activation)
+    layer = EncoderLayer(d_model, n_heads, d_ff, norm="pre", mixer=attention, feed_forward=network)
     mixture = MixtureOfExperts(n_experts, n_active, d_ff // 2, n_shared=1)
     experts = Experts(d_model, mixture, activation)
     for parameter in (*layer.parameters(), *experts.parameters()):

@@ -310,7 +310,8 @@ def test_an_outlier_that_its_norm_undoes_changes_nothing():
 def test_the_lines_that_the_laboratory_reads_are_those_of_the_kernel():
     page = (ROOT / "notebooks/src/L16_size_and_speed.md").read_text(encoding="utf-8")
     kernel = (ROOT / "experiments/kernels.py").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    of_kernel = page[: page.index("(l16-parallel)=")]
+    blocks = re.findall(r"^```python\n(.*?)^```", of_kernel, re.MULTILINE | re.DOTALL)
     assert len(blocks) == 2 * 4 and blocks[:4] == blocks[4:]
     for block in blocks:
         assert any(textwrap.indent(block, " " * depth) in kernel for depth in (4, 8)), block
