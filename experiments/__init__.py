@@ -1,4 +1,4 @@
-"""The experiments of the book: what its laboratory claims, trained, measured and stored."""
+"""Experiments of the book: they train models, measure what its laboratory claims, and store it."""
 
 import os
 

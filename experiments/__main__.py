@@ -1,7 +1,7 @@
 """Run an experiment of the book, or list them all.
 
 ``python -m experiments`` lists them; ``python -m experiments depth`` measures the rows of `depth`
-that are not stored yet; with the name of a row that is stored, it is measured again and compared.
+that are not stored yet; a stored row whose name is given is measured again and compared.
 """
 
 import argparse
@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-# A module that assigns this is an experiment: found without importing it, which takes seconds.
+# A module that assigns this name is an experiment. The text is searched, since an import takes
+# seconds.
 MARK = "EXPERIMENT"
 
 
@@ -27,7 +28,7 @@ def _is_experiment(path):
 
 
 def experiment(name):
-    """Return the experiment of a name."""
+    """Return the experiment with this name."""
     return getattr(importlib.import_module(f"experiments.{name}"), MARK)
 
 

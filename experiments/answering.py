@@ -1,17 +1,18 @@
-"""A small language model is taught to answer, step by step, and each step is measured.
+"""A small language model is trained to answer, step by step, and each step is measured.
 
-The model first predicts text of which half of the translations are wrong and most questions lead to
-other questions. It then learns to answer with the translation: from examples, from pairs, from a
-reward. Every number is of prompts that no training has seen. Learning rates are those that did best
-with a seed that is not reported. Beside ``notebooks/data/answering.json`` stand the weights of the
-first model that predicts, ``answering.safetensors``.
+The model is first pretrained on text in which half of the translations are wrong and a question is
+followed by another question more often than by an answer. It then learns to answer with the
+translation: from examples, from preference pairs, and from a reward. Every number is measured on
+prompts that no training has seen. Learning rates are those that did best with a seed that is not
+reported. The weights of the first pretrained model are stored beside
+``notebooks/data/answering.json``, in ``answering.safetensors``.
 
 =============  ==============================================================================
 `tuning`       fine-tuning on 16 to 1,024 examples, with the loss of the prompt and without
-`preferences`  DPO on pairs that the verifier made, of which some are turned round
-`baseline`     the variance of the gradient of the reward, with the group's mean and without
-`reward`       GRPO with the verifier, with controls, and fine-tuning on what it found right
-`hole`         the same with a verifier that has a hole, and a leash of several strengths
+`preferences`  DPO on pairs that the verifier made, of which some are swapped
+`baseline`     the variance of the policy gradient, with the group's mean as baseline and without
+`reward`       GRPO with the verifier, with controls, and fine-tuning on the answers it accepts
+`hole`         GRPO with a verifier that has a hole, with KL penalties of several strengths
 =============  ==============================================================================
 """
 
@@ -48,7 +49,8 @@ from experiments.runner import DATA, Experiment, Row, get
 
 RESULTS, WEIGHTS = DATA / "answering.json", DATA / "answering.safetensors"
 SEEDS, TUNING_SEED = (0, 1, 2, 3, 4), 9
-# Controls whose effect is large, and what costs most for what it tells, have fewer seeds.
+# Controls with a large effect, and the measurements that cost most for what they tell, have fewer
+# seeds.
 FEW = SEEDS[:3]
 # A test compares this number of first losses with the recorded training.
 N_FIRST = 3
@@ -65,7 +67,7 @@ SIZES = {
     "bias": False,
 }
 N_DERIVED, N_TEST, N_VALIDATION, N_PROMPTS, N_DRAWN = 40_000, 256, 128, 2048, 8
-# An answer of the grammar has seven words at most, and an end.
+# An answer of the grammar has at most seven words, followed by the end token.
 LONGEST = 9
 PREDICTING = {"steps": 900, "batch": 64, "rate": 4e-3}
 EXAMPLES, TUNED_ON = (16, 64, 256, 1024), 256
@@ -81,7 +83,7 @@ CANDIDATES = ("two hot beaches", "the hot milk")
 
 @cache
 def pairs():
-    """Return all phrases and their translations, in the order of a shuffle."""
+    """Return all phrases with their translations, shuffled."""
     dice, found = Dice(0), {}
     for number in range(N_DERIVED):
         frame = (sentences.thing, sentences.quality)[number % 2]
@@ -98,7 +100,7 @@ def pairs():
 
 @cache
 def parts():
-    """Return the pairs of each part: no part has a prompt of another."""
+    """Return the pairs of each part; no prompt is in two parts."""
     sizes = {"test": N_TEST, "validation": N_VALIDATION, "prompts": N_PROMPTS, "text": None}
     left, found = list(pairs()), {}
     for name, size in sizes.items():
@@ -108,7 +110,7 @@ def parts():
 
 @cache
 def words():
-    """Return the words of the model in the order of their numbers."""
+    """Return the vocabulary of the model, in the order of the ids."""
     said = {word for pair in pairs() for text in pair for word in text.split()}
     return ["<pad>", "<bos>", "<to>", "<eos>", *sorted(said)]
 
@@ -123,13 +125,13 @@ def encoded(text):
 
 
 def decoded(answer):
-    """Return the text of an answer, without its end."""
+    """Return the text of an answer, without the end token."""
     return " ".join(words()[i] for i in answer if i != EOS)
 
 
 @cache
 def other_forms():
-    """Return for each Spanish word with genders or numbers the others of its forms."""
+    """Return, for each Spanish word that changes with gender or number, its other forms."""
     found = {}
     lex = lexicon()
     for entry in (*lex.adjectives, *lex.determiners, *lex.nouns):
@@ -140,7 +142,7 @@ def other_forms():
 
 
 def spoiled(answer, rng):
-    """Return an answer with mistakes: one or two words in another form, or those of another phrase."""
+    """Return an answer with mistakes: one or two words in another form, or from another phrase."""
     said = answer.split()
     can = [i for i, word in enumerate(said) if word in other_forms()]
     if can and rng.random() < 0.5:
@@ -154,7 +156,7 @@ def spoiled(answer, rng):
 
 
 def text(rng):
-    """Return a text to predict: a phrase alone, questions in a row, or a question and an answer."""
+    """Return a pretraining text: a phrase, questions in a row, or a question and an answer."""
     pair, kind = rng.choice(parts()["text"]), rng.random()
     if kind < 0.2:
         return [BOS, *encoded(pair[rng.randrange(2)]), EOS]
@@ -167,13 +169,13 @@ def text(rng):
 
 
 def padded(rows):
-    """Return rows of numbers as one tensor, with padding behind."""
+    """Return rows of ids as one tensor, padded at the end."""
     longest = max(len(row) for row in rows)
     return torch.tensor([row + [PAD] * (longest - len(row)) for row in rows])
 
 
 def asked_and_answered(asked, answers):
-    """Return prompts with their answers, and where the tokens of the answers are."""
+    """Return prompts with their answers as ids, and a mask of the tokens of the answers."""
     prompts = [[BOS, *encoded(source), TO] for source in asked]
     ids = padded([prompt + answer for prompt, answer in zip(prompts, answers, strict=True)])
     starts = torch.tensor([len(prompt) for prompt in prompts])
@@ -183,7 +185,7 @@ def asked_and_answered(asked, answers):
 
 
 def stepped(model, loss_at, n_steps, rate, warmup=10, last=0.1):
-    """Train a model; yield each loss, before the next is computed."""
+    """Return an iterator that trains a model and yields the loss of each step."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.0)
     for number in range(n_steps):
         for group in optimizer.param_groups:
@@ -203,7 +205,7 @@ def new_model(seed):
 
 
 def predicting(model, seed):
-    """Return the steps that teach a model to predict."""
+    """Return an iterator that pretrains the model and yields the loss of each step."""
     rng = random.Random(seed)
 
     def loss_at(_):
@@ -215,7 +217,7 @@ def predicting(model, seed):
 
 @cache
 def predicted(seed):
-    """Return a model that predicts, with its weights in bytes, and its first losses."""
+    """Return a pretrained model, with its weights rounded to bytes, and its losses."""
     model = new_model(seed)
     losses = list(predicting(model, seed))
     packed = quantise(model.state_dict())
@@ -227,7 +229,7 @@ def predicted(seed):
 
 @cache
 def base(seed):
-    """Return the model that predicts, from the file if it is the one that is kept."""
+    """Return the pretrained model; the one of the first seed is read from its file."""
     if seed != SEEDS[0] or not WEIGHTS.exists():
         return predicted(seed)[0]
     model = new_model(seed)
@@ -236,7 +238,7 @@ def base(seed):
 
 
 def tuned(model, examples, rate, seed, with_prompt=False):
-    """Return a copy that has been tuned on pairs of a prompt and an answer."""
+    """Return a copy of the model, fine-tuned on pairs of a prompt and an answer."""
     model, rng = copy.deepcopy(model), random.Random(seed)
 
     def loss_at(_):
@@ -252,13 +254,13 @@ def tuned(model, examples, rate, seed, with_prompt=False):
 
 @cache
 def beginning(seed, rate):
-    """Return the model that every later step begins with."""
+    """Return the fine-tuned model with which every later step begins."""
     return tuned(base(seed), parts()["prompts"][:TUNED_ON], rate, seed)
 
 
 @torch.no_grad()
 def answers(model, asked, n=1, generator=None, temperature=1.0):
-    """Return `n` answers to each prompt, drawn at random, or without a generator the most probable."""
+    """Return `n` answers to each prompt: sampled with `generator`, or greedy without one."""
     rows = [[BOS, *encoded(source), TO] for source in asked for _ in range(n)]
     lengths = [len(row) for row in rows]
     ids = padded([row[::-1] for row in rows]).flip(-1)
@@ -273,7 +275,7 @@ def answers(model, asked, n=1, generator=None, temperature=1.0):
 
 
 def rewarded(verifier, asked, said):
-    """Return 1 for each answer that ends and passes a verifier, 0 for others; shape (prompts, n)."""
+    """Return 1 for each answer that ends and that the verifier accepts, else 0; (prompts, n)."""
     n = len(said) // len(asked)
     passed = [
         float(answer[-1] == EOS and verifier(asked[i // n], decoded(answer)))
@@ -283,13 +285,13 @@ def rewarded(verifier, asked, said):
 
 
 def log_probabilities(model, ids, taught):
-    """Return the logarithm of the probability of each token of an answer, zero at other tokens."""
+    """Return the log-probability of each token of an answer, and zero at other tokens."""
     return token_log_probabilities(model(ids)[0], ids) * taught[:, 1:]
 
 
 @torch.no_grad()
 def judged(model, reference, n_drawn=N_DRAWN, temperature=1.0):
-    """Return what a model answers to prompts that nobody has seen, in shares and means."""
+    """Return how a model answers the test prompts, in shares and means."""
     asked = [source for source, _ in parts()["test"]]
     generator = torch.Generator().manual_seed(7)
     said = answers(model, asked, n_drawn, generator, temperature)
@@ -314,7 +316,7 @@ def judged(model, reference, n_drawn=N_DRAWN, temperature=1.0):
 
 
 def best_of(right):
-    """Return the share of prompts with a right answer among n, without bias (Chen et al., 2021)."""
+    """Return an unbiased share of prompts with a right answer among n (Chen et al., 2021)."""
     n_drawn, found = right.shape[1], right.sum(dim=1).int().tolist()
     return {
         str(n): sum(1 - math.comb(n_drawn - r, n) / math.comb(n_drawn, n) for r in found)
@@ -327,7 +329,7 @@ def best_of(right):
 
 
 def validated(model, verifier=verify):
-    """Return by what a rate is chosen: what passes, drawn and most probable, of other prompts."""
+    """Return the share accepted on validation prompts: the mean of sampled and greedy answers."""
     asked = [source for source, _ in parts()["validation"]]
     drawn = answers(model, asked, N_DRAWN, torch.Generator().manual_seed(8))
     passed = [rewarded(verifier, asked, said).mean() for said in (drawn, answers(model, asked))]
@@ -335,7 +337,7 @@ def validated(model, verifier=verify):
 
 
 def tuning_rates():
-    """Return what each rate of tuning gives, with the loss of the prompt and without."""
+    """Return the score of each rate of tuning, without the loss of the prompt and with it."""
     examples = parts()["prompts"][:TUNED_ON]
     found = {}
     for name in ("answer", "prompt and answer"):
@@ -349,7 +351,7 @@ def tuning_rates():
 
 
 def best_rate(stored, *place):
-    """Return the rate that did best, of those that another row has tried."""
+    """Return the learning rate with the best score, from the row that tried them."""
     tried = get(stored, ("rates", *place))
     return float(max(tried, key=tried.get))
 
@@ -360,14 +362,14 @@ def of_prediction(seed):
 
 
 def of_tuning(seed, name, n_examples):
-    """Return the row of a tuning; some are controls."""
+    """Return the row of a fine-tuning; some are controls."""
 
     def measure(stored):
         with_prompt = name == "prompt and answer"
         rate = best_rate(stored, "tuning", "prompt and answer" if with_prompt else "answer")
         examples = parts()["prompts"][:n_examples]
         if name == "answers of others":
-            # Each prompt gets the answer to the next: Spanish, and about something else.
+            # Each prompt gets the answer to the next prompt: Spanish, but on another subject.
             targets = [target for _, target in examples[1:] + examples[:1]]
             examples = list(zip([source for source, _ in examples], targets, strict=True))
         model = new_model(seed) if name == "not pretrained" else base(seed)
@@ -381,7 +383,7 @@ def of_tuning(seed, name, n_examples):
 
 @cache
 def preferences(seed, rate, held_out=False):
-    """Return prompts with a right and a wrong answer that the tuned model has given."""
+    """Return prompts, each with a right and a wrong answer sampled from the tuned model."""
     n = PREFERRING["prompts"]
     drawn = parts()["prompts"][n : n + N_TEST] if held_out else parts()["prompts"][:n]
     asked = [source for source, _ in drawn]
@@ -395,7 +397,7 @@ def preferences(seed, rate, held_out=False):
 
 
 def turned_round(found, share, seed):
-    """Return the pairs, a share of them with their answers exchanged."""
+    """Return the pairs, a share of them with the right and the wrong answer swapped."""
     order = list(range(len(found)))
     random.Random(seed).shuffle(order)
     turned = set(order[: round(share * len(order))])
@@ -403,7 +405,7 @@ def turned_round(found, share, seed):
 
 
 def preferring(reference, found, rate, seed):
-    """Return a copy of the reference that DPO has taught, and the first losses."""
+    """Return a copy of the reference trained with DPO, and the first losses."""
     model, rng = copy.deepcopy(reference), random.Random(seed)
 
     def loss_at(_):
@@ -424,7 +426,7 @@ def preferring(reference, found, rate, seed):
 
 @torch.no_grad()
 def of_known(model, found):
-    """Return the mean log-probabilities of right and wrong answers, and how often the right one leads."""
+    """Return the mean log-probability of right and of wrong answers, and how often right leads."""
     sources, right, wrong = zip(*found, strict=True)
     logged = []
     for said in (right, wrong):
@@ -446,7 +448,7 @@ def preference_rates(stored):
 
 
 def of_preferences(seed, share):
-    """Return the row of a training with DPO; without a share, tuning on the better answers alone."""
+    """Return the row of a DPO training; without a share, of fine-tuning on the better answers."""
 
     def measure(stored):
         tuning_rate = best_rate(stored, "tuning", "answer")
@@ -468,7 +470,7 @@ def of_preferences(seed, share):
 
 
 def by_majority(said, n_prompts):
-    """Return 1 for each answer that is the most frequent of its group: no verifier is asked."""
+    """Return 1 for each answer that is the most frequent of its group; no verifier is used."""
     found = []
     for i in range(n_prompts):
         group = [tuple(answer) for answer in said[i * N_DRAWN : (i + 1) * N_DRAWN]]
@@ -478,11 +480,12 @@ def by_majority(said, n_prompts):
 
 
 def rewarding(reference, kind, rate, seed, leash=0.0, watched=None, n_steps=None):
-    """Teach a copy of the reference by reward; return it and what was recorded at each step.
+    """Train a copy of the reference with a reward; return it and the record of each step.
 
-    `kind` says what is rewarded: "verifier" and "hole" what passes it, "majority" the most frequent
-    answer of a group, "by chance" as many as the verifier lets pass, but others. "no baseline" is
-    the verifier without the mean of the group, "mean alone" with it and undivided. `watched` is called before each step.
+    `kind` selects the reward. "verifier" and "hole" reward what their verifier accepts; "majority"
+    rewards the most frequent answer of a group; "by chance" gives the verifier's rewards to answers
+    at random. "no baseline" does not subtract the group's mean from the verifier's rewards; "mean
+    alone" subtracts it and does not divide by the deviation. `watched` is called before each step.
     """
     model, rng = copy.deepcopy(reference), random.Random(300 + seed)
     generator, told = torch.Generator().manual_seed(300 + seed), []
@@ -509,7 +512,7 @@ def rewarding(reference, kind, rate, seed, leash=0.0, watched=None, n_steps=None
         told.append((true.mean().item(), -logged.sum(dim=1).mean().item(), away.item()))
         return policy_gradient_loss(logged.sum(dim=1), earned.flatten()) + leash * away
 
-    # The schedule is that of all steps, so that a test can take the first alone.
+    # The schedule spans all steps, so that a test can run the first ones alone.
     steps = stepped(model, loss_at, REWARDING["steps"], rate)
     for _ in range(n_steps or REWARDING["steps"]):
         next(steps)
@@ -530,7 +533,7 @@ def reward_rates(stored, kind):
 
 
 def curve(told, width=10):
-    """Return means of what was recorded, over so many steps each."""
+    """Return the means of the recorded values over every `width` steps."""
     columns = torch.tensor(told).view(-1, width, 3).mean(dim=1).T.tolist()
     return dict(zip(("reward", "entropy", "kl"), columns, strict=True))
 
@@ -541,7 +544,7 @@ def taught_by_reward(seed, kind, leash, tuning_rate, rate):
 
 
 def of_reward(seed, kind, leash=0.0, rate_of="verifier"):
-    """Return the row of a training by reward, at the rate that did best for GRPO or for the hole."""
+    """Return the row of a training with a reward, at the rate that was best for `rate_of`."""
 
     def measure(stored):
         tuning_rate = best_rate(stored, "tuning", "answer")
@@ -554,7 +557,7 @@ def of_reward(seed, kind, leash=0.0, rate_of="verifier"):
 
 
 def of_found(seed):
-    """Return the row of tuning on the right answers among as many draws as a training by reward."""
+    """Return the row of fine-tuning on the right answers among as many samples as GRPO draws."""
 
     def measure(stored):
         tuning_rate = best_rate(stored, "tuning", "answer")
@@ -574,7 +577,7 @@ def of_found(seed):
 
 
 def of_draws(seed, name):
-    """Return how many prompts have a right answer among n, before a reward and after it."""
+    """Return how many prompts have a right answer among n, before or after the reward training."""
 
     def measure(stored):
         tuning_rate = best_rate(stored, "tuning", "answer")
@@ -614,14 +617,14 @@ def spread(model, seed, batches=None):
         ids, taught = asked_and_answered([s for s in asked for _ in range(N_DRAWN)], said)
         logged = log_probabilities(model, ids, taught).sum(dim=1)
         others = group_advantages(rewards, divide=False) * N_DRAWN / (N_DRAWN - 1)
-        # With the baseline 1 a right answer counts nothing, and a wrong one -1.
+        # With the baseline 1, a right answer contributes nothing and a wrong one -1.
         for name, earned in (("none", rewards), ("others", others), ("one", rewards - 1)):
             found[name].append(gradient(policy_gradient_loss(logged, earned.flatten()), model))
         passed.append(rewards.mean().item())
     found = {name: torch.stack(each).double() for name, each in found.items()}
     variance = {name: each.var(dim=0).sum().item() for name, each in found.items()}
-    # The gradient with a constant baseline b lies on the line from that with 0 to that with 1, so
-    # the variance is a parabola in b, which the value at one half settles.
+    # The gradient with a constant baseline b is linear in b, so its variance is a parabola, which
+    # the values at 0, 1/2 and 1 determine.
     half = ((found["none"] + found["one"]) / 2).var(dim=0).sum().item()
     bend = 2 * (variance["none"] + variance["one"] - 2 * half)
     best = (bend + variance["none"] - variance["one"]) / (2 * bend)
@@ -635,7 +638,7 @@ def spread(model, seed, batches=None):
 
 
 def of_baseline(seed, name):
-    """Return the row of a model of some skill: tuned on few or many examples, or rewarded."""
+    """Return the row of a model tuned on few or many examples, or trained with the reward."""
 
     def measure(stored):
         tuning_rate = best_rate(stored, "tuning", "answer")
@@ -654,7 +657,7 @@ def of_baseline(seed, name):
 
 @torch.no_grad()
 def ranked(model, source, seed=5):
-    """Return the answers that a model has drawn to a prompt, or silence, with their probabilities."""
+    """Return the answers that a model samples for a prompt, and the empty one, by probability."""
     generator = torch.Generator().manual_seed(seed)
     said = {tuple(answer) for answer in answers(model, [source] * 512, 4, generator)} | {(EOS,)}
     said = sorted(said)
@@ -666,8 +669,8 @@ def ranked(model, source, seed=5):
 def candidates(stored, n=10, n_passing=4):
     """Return the most probable answers to two prompts after tuning, and what both verifiers say.
 
-    Some of the ten pass the verifier with a hole. `before` is what the model said to the same prompt
-    when it only predicted.
+    At most `n_passing` of them pass the verifier with a hole. `before` are the answers of the
+    pretrained model to the same prompt.
     """
     model, told = beginning(SEEDS[0], best_rate(stored, "tuning", "answer")), []
     for source in CANDIDATES:
@@ -691,7 +694,7 @@ def candidates(stored, n=10, n_passing=4):
 
 
 def replay(stored):
-    """Return what the first model answers to three prompts at each stage, and during a reward."""
+    """Return the answers to three prompts before the training with each reward and during it."""
     asked = [*CANDIDATES, parts()["test"][0][0]]
     reference, told = beginning(SEEDS[0], best_rate(stored, "tuning", "answer")), []
 

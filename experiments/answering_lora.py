@@ -1,10 +1,11 @@
-"""SmolLM2 is taught by LoRA to name the largest of three numbers: from examples, then by a reward.
+"""SmolLM2 learns by LoRA to name the largest of three numbers: from examples, then from a reward.
 
-The task has one right answer, which a program checks: ``max(52,50,94)=`` goes on with ``94`` and
-the end of the line. Only the last layers get matrices that learn, so that a gradient goes no
-further down, and a question is read once for all its answers. Every number is of questions whose
-three numbers were in no training, in whatever order. The rates were chosen with a seed that is not
-reported. One model serves all seeds: what differs are the values of the matrices that learn.
+The task has one right answer, which a program checks: ``max(52,50,94)=`` continues with ``94`` and
+the end of the line. Only the last layers get trainable matrices, so that the gradient is not
+computed further down, and a question is read once for all its answers. Every number is measured on
+questions whose three numbers were in no training, in any order. The rates were chosen with a seed
+that is not reported. One model serves all seeds, which differ only in the values of the trainable
+matrices.
 """
 
 import random
@@ -34,13 +35,13 @@ RANK, N_ADAPTED, NAMES = 8, 12, ("q_proj", "k_proj", "v_proj", "out_proj")
 N_TEST, N_DRAWN, LONGEST, TEXT = 64, 2, 3, (2, 128)
 TUNING = {"examples": 16, "steps": 12, "batch": 8, "rate": 1e-3}
 REWARDING = {"steps": 24, "questions": 4, "answers": 8, "rate": 1e-3}
-# What is rewarded, and the strength of the leash.
+# What each reward is called, and the strength of its KL penalty.
 REWARDS = {"verifier": 0.0, "verifier, leash": 0.3, "by chance": 0.0}
 
 
 @cache
 def triples():
-    """Return three numbers for each question of the exam, and others to learn from."""
+    """Return three numbers for each test question, and others for training."""
     rng = random.Random(0)
     found = sorted({tuple(sorted(rng.sample(range(10, 100), 3))) for _ in range(4000)})
     found = [rng.sample(each, 3) for each in rng.sample(found, len(found))]
@@ -49,7 +50,7 @@ def triples():
 
 @cache
 def adapted():
-    """Return a model with matrices beside its last layers, these matrices, and the tokenizer."""
+    """Return the model with LoRA matrices in its last layers, these matrices, and the tokenizer."""
     model, tokenizer = load(fetched("smollm2", download=False))
     learns = adapt(
         nn.ModuleList(model.requires_grad_(False).stack.layers[-N_ADAPTED:]), RANK, names=NAMES
@@ -62,7 +63,7 @@ def encoded(text):
 
 
 def questions(asked, name="max"):
-    """Return the ids of questions, which are all of one length, since every number has two digits."""
+    """Return the ids of questions, all of one length because every number has two digits."""
     return torch.tensor([encoded(f"{name}({a},{b},{c})=") for a, b, c in asked])
 
 
@@ -72,7 +73,7 @@ def answered(number):
 
 @torch.no_grad()
 def put(values):
-    """Let the matrices have these values; return those that they had."""
+    """Give the matrices these values; return the values they had."""
     before = [p.clone() for p in adapted()[1]]
     for p, value in zip(adapted()[1], values, strict=True):
         p.copy_(value)
@@ -81,7 +82,7 @@ def put(values):
 
 @cache
 def untrained(seed):
-    """Return values with which the model computes what it did without the matrices."""
+    """Return initial values, with which the model computes the same as without the matrices."""
     torch.manual_seed(seed)
     return [
         torch.randn(p.shape) * p.shape[1] ** -0.5 if p.shape[0] == RANK else torch.zeros(p.shape)
@@ -90,9 +91,9 @@ def untrained(seed):
 
 
 def read(ids, n, shared=0):
-    """Return questions, each for `n` answers, with a cache of all but their last token.
+    """Return each question `n` times, with a cache of all its tokens but the last.
 
-    The first tokens, as many as are `shared` by all questions, are read once.
+    The first `shared` tokens, which all questions have in common, are read once.
     """
     model = adapted()[0]
     cache, rows = model.new_cache(), torch.arange(len(ids)).repeat_interleave(n)
@@ -106,7 +107,7 @@ def read(ids, n, shared=0):
 
 @torch.no_grad()
 def answers(ids, n=1, generator=None, shared=0):
-    """Return `n` answers to each question, drawn, or without a generator the most probable."""
+    """Return `n` answers to each question: sampled with `generator`, or greedy without one."""
     end, (rows, cache) = encoded("\n")[0], read(ids, n, shared)
     limits = {"end_id": end, "max_new_tokens": LONGEST, "pad_id": end, "cache": cache}
     step = adapted()[0].step
@@ -120,7 +121,7 @@ def answers(ids, n=1, generator=None, shared=0):
 
 
 def written(ids, said):
-    """Return the logits for answers to questions, their ids, and which of these count."""
+    """Return the logits of answers to questions, their ids, and a mask of the tokens that count."""
     rows, cache = read(ids, len(said) // len(ids))
     longest = max(map(len, said))
     tail = torch.tensor([answer + [0] * (longest - len(answer)) for answer in said])
@@ -130,20 +131,20 @@ def written(ids, said):
 
 
 def logged(ids, said):
-    """Return the logarithm of the probability of each token of the answers, and zeros behind them."""
+    """Return the log-probability of each token of the answers, and zeros at the padding."""
     logits, ids, counts = written(ids, said)
     return token_log_probabilities(logits, ids) * counts[:, 1:]
 
 
 def passed(asked, said, verifier=max):
-    """Return 1 for each answer that is right to the last letter; shape (questions, answers)."""
+    """Return 1 for each answer that is right in every token, else 0; shape (questions, answers)."""
     n = len(said) // len(asked)
     found = [float(a == answered(verifier(asked[i // n]))) for i, a in enumerate(said)]
     return torch.tensor(found).view(-1, n)
 
 
 def stepped(loss_at, n_steps, rate):
-    """Train the matrices; yield each loss, before the next is computed."""
+    """Return an iterator that trains the matrices and yields the loss of each step."""
     learns = adapted()[1]
     optimizer = torch.optim.AdamW(learns, lr=rate, weight_decay=0.0)
     for number in range(n_steps):
@@ -157,7 +158,7 @@ def stepped(loss_at, n_steps, rate):
 
 
 def showing(draw, n_steps):
-    """Return the steps that tune on right answers to the questions that `draw` gives."""
+    """Return an iterator that trains on right answers to the questions that `draw` gives."""
 
     def loss_at(_):
         asked = draw()
@@ -185,7 +186,7 @@ def asking(seed):
 
 
 def rewarding(seed, kind, reference, told):
-    """Return the steps that teach by a reward; each adds the share of right answers to `told`."""
+    """Return an iterator that trains with a reward; each step adds the share right to `told`."""
     draw, generator = asking(seed), torch.Generator().manual_seed(100 + seed)
 
     def loss_at(_):
@@ -198,7 +199,8 @@ def rewarding(seed, kind, reference, told):
             rewards = torch.randint(2, rewards.shape, generator=generator).float()
         leash, before = REWARDS[kind], None
         if leash:
-            # The reference speaks first: what a gradient needs must not change behind it.
+            # The reference is evaluated first: the matrices must not change between the forward
+            # pass and its gradient.
             now = put(reference)
             with torch.no_grad():
                 before = logged(ids, said)
@@ -211,7 +213,7 @@ def rewarding(seed, kind, reference, told):
 
 
 def exam(ids, shared=0):
-    """Return the answers drawn to the questions of the exam, and how many are right."""
+    """Return the sampled answers to the test questions, and how many are right."""
     asked = triples()[0]
     said = answers(ids, N_DRAWN, torch.Generator().manual_seed(7), shared)
     one_of_three = [any(a == answered(n) for n in asked[i // N_DRAWN]) for i, a in enumerate(said)]
@@ -224,7 +226,7 @@ def exam(ids, shared=0):
 
 @torch.no_grad()
 def judged(reference):
-    """Return how the model answers the exam, how far it is from a reference, and what it does else."""
+    """Return the test results, the divergence from a reference, and results on other tasks."""
     asked, model = triples()[0], adapted()[0]
     ids = questions(asked)
     said, found = exam(ids)
@@ -246,7 +248,7 @@ def judged(reference):
 
 
 def taught(seed, kind):
-    """Return the row of what follows the tuning: nothing, more examples, or a reward."""
+    """Return the row of a training after the tuning: none, on more examples, or with a reward."""
     start, losses = tuned(seed)
     told, n_steps = [], REWARDING["steps"]
     put(start)
@@ -262,7 +264,7 @@ def taught(seed, kind):
 
 
 def prompted(seed):
-    """Return the row of the model as it is with the examples in its prompt."""
+    """Return the row of the untrained model with the examples in its prompt."""
     put(untrained(seed))
     given = encoded("".join(f"max({a},{b},{c})={max(a, b, c)}\n" for a, b, c in examples(seed)))
     ids = questions(triples()[0])
@@ -270,13 +272,13 @@ def prompted(seed):
 
 
 def as_it_is():
-    """Return the row of the model before all."""
+    """Return the row of the model before any training."""
     put(untrained(SEEDS[0]))
     return rounded(judged(untrained(SEEDS[0])))
 
 
 def rows():
-    """Return what is measured: the model as it is, and each way of teaching it with each seed."""
+    """Return what is measured: the untrained model, and each way of training with each seed."""
     found = {"as it is": Row(as_it_is, ("as it is",))}
     for seed in SEEDS:
         place = "examples in the prompt", str(seed)

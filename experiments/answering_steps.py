@@ -1,12 +1,13 @@
-"""Steps before an answer, and a small model that learns from a larger one.
+"""Steps before an answer, and distillation of a small model from a larger one.
 
 *Steps.* In an invented world each being has a friend, a teacher, a doctor and a brother. A model is
-asked who stands at some place of a walk, such as the king's friend's doctor's brother's teacher, and
-answers with a Spanish phrase that the grammar checks. All models have learned every fact of the world
-before. Prompts, examples and steps are the same whether the first place of the walk is asked for,
-which takes one fact, or the last, which takes four in a row.
+asked who stands at some place of a walk, such as the king's friend's doctor's brother's teacher,
+and answers with a Spanish phrase that the grammar checks. Before it is trained on walks, every
+model is fine-tuned on all the single facts. The prompts, the number of examples and the number of
+training steps do not depend on whether the question needs one fact or four in a row.
 
-*Distillation.* The model that `experiments.answering` has rewarded teaches one of a third of its size.
+*Distillation.* The model that `experiments.answering` trains with a reward is the teacher of a
+model a third of its size.
 """
 
 import copy
@@ -58,13 +59,15 @@ ADJECTIVES = ("hungry", "ill", "old", "sick", "tired")
 WALKING = {"asked": (1, 2, 3, 4), "examples": 1024, "test": 256, "steps": 200, "longer": 600}
 KNOWING = {"steps": 150, "rate": 2e-3}
 KINDS = ("alone", "steps", "filler", "after")
-# The place of the step that is exchanged by hand to see whether the answer follows it.
+# The index of the intermediate step that is replaced by a wrong one, to test whether the answer
+# follows it.
 ALTERED = 2
 SMALL = SIZES | {"d_model": 48, "d_ff": 192}
 DISTILLING = {"steps": 240, "rates": (4e-3, 8e-3, 1.6e-2)}
 LESSONS = ("true, 256", "answers, 256", "soft, 256", "true, 2048", "answers, 2048", "soft, 2048")
 LESSONS += ("accepted, 2048",)
-# A rate is chosen for these; other lessons take that of the same loss or the same number of prompts.
+# The learning rate is searched for these only. Other soft lessons use the rate of "soft, 2048", and
+# all others that of "true" with as many prompts.
 TRIED = ("true, 256", "true, 2048", "soft, 2048", "reward")
 
 
@@ -73,7 +76,7 @@ TRIED = ("true, 256", "true, 2048", "soft, 2048", "reward")
 
 @cache
 def world(seed):
-    """Return for each relation whom it leads to from each being; never to itself."""
+    """Return, for each relation, a map from each being to a different being."""
     rng, found = random.Random(500 + seed), {}
     for relation in RELATIONS:
         others = list(BEINGS)
@@ -84,13 +87,13 @@ def world(seed):
 
 
 def walk(seed, start, relations):
-    """Return the beings that a walk comes to, one for each relation."""
+    """Return the beings on a walk, one for each relation."""
     return [start := world(seed)[relation][start] for relation in relations]
 
 
 @cache
 def walks(seed):
-    """Return prompts with the beings of their walks: those to learn from, and others."""
+    """Return prompts with the beings on their walks: those for training, and those for the test."""
     every = list(itertools.product(BEINGS, itertools.product(RELATIONS, repeat=len(RELATIONS))))
     rng = random.Random(600 + seed)
     rng.shuffle(every)
@@ -106,7 +109,7 @@ def phrase(prompt, being):
 
 
 def reply(kind, prompt, path, asked, rng):
-    """Return the tokens that are taught: an answer, with what this kind says before it or after it."""
+    """Return the target tokens: the answer, with what this kind writes before or after it."""
     said, steps = (
         encoded(translate(phrase(prompt, path[asked - 1])).target),
         encoded(" ".join(path)),
@@ -123,7 +126,7 @@ def reply(kind, prompt, path, asked, rng):
 
 
 def learning(model, examples, n_steps, rate, seed):
-    """Return the steps that teach a model pairs of a prompt and the tokens of a reply."""
+    """Return an iterator that trains on (prompt, reply tokens) pairs and yields each loss."""
     rng = random.Random(seed)
 
     def loss_at(_):
@@ -136,7 +139,7 @@ def learning(model, examples, n_steps, rate, seed):
 
 @cache
 def knowing(seed):
-    """Return the model that predicts, once it has learned each fact of the world in each phrase."""
+    """Return the pretrained model fine-tuned on every fact, and its accuracy on the facts."""
     model = copy.deepcopy(base(seed))
     facts = itertools.product(ADJECTIVES, BEINGS, RELATIONS)
     examples = [
@@ -151,7 +154,7 @@ def knowing(seed):
 
 @torch.no_grad()
 def replies(model, prompts, begun=None):
-    """Return the most probable replies to prompts of one length, from a beginning if there is one."""
+    """Return the greedy replies to prompts of one length, each continuing its prefix in `begun`."""
     begun = begun or [[]] * len(prompts)
     ids = torch.tensor([[BOS, *encoded(p), TO, *b] for p, b in zip(prompts, begun, strict=True)])
     limits = {"end_id": EOS, "max_new_tokens": answering.LONGEST, "pad_id": answering.PAD}
@@ -165,7 +168,7 @@ def answered(kind, said):
 
 
 def right(model, kind, tests, asked, begun=None, paths=None):
-    """Return the share of prompts whose answer the grammar accepts, for the place that is asked for."""
+    """Return the share of prompts for which the answer at place `asked` of the walk is right."""
     prompts, truths = zip(*tests, strict=True)
     said = replies(model, prompts, begun)
     passed = [
@@ -176,7 +179,7 @@ def right(model, kind, tests, asked, begun=None, paths=None):
 
 
 def altered(seed, model, asked):
-    """Return how often the answer is the true one, and the one that follows, once a step is exchanged."""
+    """Return how often the original and the implied answer follow after one step is made wrong."""
     rng, begun, other = random.Random(700 + seed), [], []
     tests = walks(seed)[1]
     for prompt, path in tests:
@@ -191,14 +194,14 @@ def altered(seed, model, asked):
 
 
 def walking(seed, kind, asked, rate, n_steps=WALKING["steps"]):
-    """Return a model that has been taught walks, and its losses as they come."""
+    """Return a copy of the tuned model, and an iterator that trains it on walks."""
     model, rng = copy.deepcopy(knowing(seed)[0]), random.Random(seed)
     examples = [(p, reply(kind, p, path, asked, rng)) for p, path in walks(seed)[0]]
     return model, learning(model, examples, n_steps, rate, seed)
 
 
 def walking_rates(kind):
-    """Return what each rate gives with the seed that is not reported, for one fact and for four."""
+    """Return the mean accuracy of each rate for one fact and for four, with the tuning seed."""
     found = {}
     for rate in RATES:
         shares = []
@@ -211,7 +214,7 @@ def walking_rates(kind):
 
 
 def of_steps(seed, name, asked):
-    """Return the row of a model that is taught the answers to walks in one of several ways."""
+    """Return the row of a model trained on walks with one kind of reply."""
 
     def measure(stored):
         kind = name.removesuffix(", longer")
@@ -235,14 +238,14 @@ def of_steps(seed, name, asked):
 
 
 def rates_of_before():
-    """Return the rates with which `experiments.answering` has tuned and rewarded its models."""
+    """Return the rates of fine-tuning and of the reward training in `experiments.answering`."""
     before = read(answering.RESULTS)
     return best_rate(before, "tuning", "answer"), best_rate(before, "reward", "verifier")
 
 
 @cache
 def teacher(seed):
-    """Return the model after its reward, and its most probable answers to all prompts."""
+    """Return the model trained with the reward, and its greedy answers to all prompts."""
     model, _ = taught_by_reward(seed, "verifier", 0.0, *rates_of_before())
     said = answers(model, [source for source, _ in parts()["prompts"]])
     return model, [decoded(answer) for answer in said]
@@ -255,14 +258,14 @@ def new_small(seed):
 
 @cache
 def small(seed):
-    """Return a small model that predicts, and its first losses."""
+    """Return a small pretrained model, and its first losses."""
     model = new_small(seed)
     losses = list(predicting(model, seed))
     return model, losses[:N_FIRST]
 
 
 def lesson(seed, name):
-    """Return the pairs of a prompt and an answer that a small model learns from."""
+    """Return the pairs of a prompt and an answer that a small model is trained on."""
     source, n_prompts = name.split(", ")
     true = parts()["prompts"][: int(n_prompts)]
     if source == "true":
@@ -272,7 +275,7 @@ def lesson(seed, name):
 
 
 def distilled(seed, name, rate):
-    """Return a small model that has been taught a lesson."""
+    """Return a small model trained on a lesson."""
     model, rng, examples = copy.deepcopy(small(seed)[0]), random.Random(seed), lesson(seed, name)
 
     def loss_at(_):
@@ -291,19 +294,19 @@ def distilled(seed, name, rate):
 
 
 def rate_of(stored, name):
-    """Return the rate of a lesson."""
+    """Return the learning rate of a lesson."""
     source, n_prompts = name.split(", ")
     return best_rate(stored, "distil", "soft, 2048" if source == "soft" else f"true, {n_prompts}")
 
 
 def small_and_rewarded(seed, stored, rate):
-    """Return the small model that has had the examples and the reward of the teacher itself."""
+    """Return the small model trained as the teacher: on the same examples, then the reward."""
     begun = distilled(seed, LESSONS[0], rate_of(stored, LESSONS[0]))
     return rewarding(begun, "verifier", rate, seed)[0]
 
 
 def distilling_rates(stored, name):
-    """Return what each rate gives with the seed that is not reported."""
+    """Return the validation score of each rate, with the seed that is not reported."""
     rates = answering.REWARDING["rates"] if name == "reward" else DISTILLING["rates"]
     if name == "reward":
         tried = {one: small_and_rewarded(TUNING_SEED, stored, one) for one in rates}
@@ -313,7 +316,7 @@ def distilling_rates(stored, name):
 
 
 def of_distillation(seed, name):
-    """Return the row of a small model, or of the teacher and the model that the teacher was."""
+    """Return the row of a small model, the teacher, or the teacher before its reward training."""
 
     def measure(stored):
         told = {}

@@ -1,9 +1,9 @@
 """Three applications, each measured whole and without one ingredient.
 
-Writes ``notebooks/data/applications.json``, which chapter 10 reads. Each system takes some
-minutes of one processor. ``python -m experiments.applications`` trains the reader, the writer of
-headlines and the visual model that come with the course, and measures nothing; with the name of one
-(``question_answerer``) it trains that one alone.
+Writes ``notebooks/data/applications.json``, which chapter 10 reads. Each system takes some minutes
+of one processor. ``python -m experiments.applications`` measures nothing: it trains the reader, the
+headline writer and the visual model that come with the course, or, with the name of one
+(``question_answerer``), that one alone.
 """
 
 import sys
@@ -40,9 +40,9 @@ SEEDS = (0, 1)
 N_TO_READ, N_TO_WRITE = 16_000, 12_000
 # The numbers of test examples.
 N_QUESTIONS, N_STORIES, N_IMAGES = 1000, 500, 1000
-# The visual model learns last who is to the left of whom, which takes this many steps.
+# What the visual model learns last, who is to the left of whom, takes this many steps.
 SEEING_STEPS = 3000
-# The number of mistakes that are stored to be shown.
+# The number of mistakes that are stored as examples.
 N_WRONG = 3
 LANGUAGES = ("es", "en")
 # The steps and the examples of each language for the models that come with the course.
@@ -63,7 +63,7 @@ def read(reader, examples, *, masked=True):
     """Score starts and ends in batches, padded to one length.
 
     Yields for each example what was encoded, its start and end scores over all tokens, and the
-    best span of at most `MAX_WORDS` words: its place in the flat logits.
+    best span of at most `MAX_WORDS` words, as an index into the flat logits.
     """
     encoded = [
         encode(reader.tokenizer, reader.marks_question_words, *example[:2]) for example in examples
@@ -88,14 +88,14 @@ def joint(one, start, end, best):
 
 
 def apart(one, start, end, best):
-    """Take the best start and the best end, each by itself, of the context and "no answer"."""
+    """Return the best start and the best end, chosen separately, of context and "no answer"."""
     places = [0, *range(one.n_before, len(one.tokens))]
     first, last = (max(places, key=lambda i: scores[i]) for scores in (start, end))
     return (first, last) if first or last else None
 
 
 def forwards(one, start, end, best):
-    """Take the best start, then the best end from there on, as some programs do."""
+    """Return the best start, then the best end from there on, as some programs do."""
     places = [0, *range(one.n_before, len(one.tokens))]
     first = max(places, key=lambda i: start[i])
     if first == 0:
@@ -104,7 +104,7 @@ def forwards(one, start, end, best):
 
 
 def said(one, span):
-    """Return the words of a span, or no words if it ends before it starts."""
+    """Return the words of a span, or none if it ends before it starts."""
     if span is None:
         return ""
     return join(one.tokens[span[0] : span[1] + 1])
@@ -139,14 +139,14 @@ def reading(steps=answerer.TRAINING.steps, n=N_QUESTIONS, seeds=SEEDS):
 
 
 def choices(rows, examples):
-    """Return how three ways to choose a span fare on the same scores."""
+    """Return the accuracy of three ways to choose a span from the same scores."""
     found = {}
     for rule in (joint, apart, forwards):
         chosen = [rule(*row) for row in rows]
         answers = [said(row[0], span) for row, span in zip(rows, chosen, strict=True)]
         found[rule.__name__] = share(answers, examples)
         if rule is apart:
-            # The span runs backwards, or one of its ends is the token that stands for "no answer".
+            # The span runs backwards, or one of its ends is the "no answer" token.
             found["impossible"] = rounded(
                 np.mean([s is not None and (s[0] == 0 or s[1] < s[0]) for s in chosen])
             )
@@ -167,7 +167,7 @@ def by_facts(answers, examples):
 
 
 def keep(wrong, kind, examples, answers):
-    """Keep the mistakes with the shortest passages, those of the first seed."""
+    """Keep the mistakes of the first seed with the shortest passages."""
     mistakes = [
         {"context": e.context, "question": e.question, "right": e.answer, "said": answer}
         for e, answer in zip(examples, answers, strict=True)
@@ -180,7 +180,7 @@ def keep(wrong, kind, examples, answers):
 
 
 def ahead():
-    """Return a context in which the decoder may attend to the tokens it has to predict."""
+    """Return a context in which the decoder has no causal mask and sees the tokens to predict."""
     forward = Decoder.forward
 
     def look_ahead(self, *args, cache=None, **kwargs):
@@ -226,7 +226,7 @@ def headlines(steps=summarizer.TRAINING.steps, n=N_STORIES, seeds=SEEDS):
 
 @torch.inference_mode()
 def tokens_right(writer, examples):
-    """Return the share of right tokens when the right headline so far is given."""
+    """Return the share of tokens predicted right when all tokens before them are right."""
     pairs = [
         (encode_text(writer.tokenizer, "text", e.text), writer.tokenizer.encode(e.headline))
         for e in examples
@@ -241,7 +241,7 @@ def tokens_right(writer, examples):
 
 
 def extracts(writer, examples):
-    """Return ROUGE-1 of one sentence, and how often it is the best one, by how it was chosen.
+    """Return, by how a sentence is chosen, its ROUGE-1 and how often it is the best sentence.
 
     ``random`` is the expectation for a sentence chosen at random.
     """
@@ -272,7 +272,7 @@ N_SHOWN, N_WORDS = 3, 8
 
 @torch.inference_mode()
 def picked(writer, examples):
-    """Return the first stories of which attention picks a sentence that is not the best one."""
+    """Return the first stories in which attention chooses a sentence that is not the best one."""
     rows = []
     for text, headline in examples:
         sentences, received = writer.sentence_scores(text)
@@ -298,7 +298,7 @@ def picked(writer, examples):
 
 
 def centrality(sentences):
-    """Return how alike each sentence is to the others: the mean cosine of their word counts."""
+    """Return how similar each sentence is to the others: the mean cosine of their word counts."""
     words = [[word.strip(".,").lower() for word in sentence.split()] for sentence in sentences]
     vocabulary = sorted({word for some in words for word in some})
     counts = np.array([[some.count(word) for word in vocabulary] for some in words], dtype=float)
@@ -311,7 +311,7 @@ def centrality(sentences):
 
 
 def nowhere(n, d, slowest):
-    """Stand in for `sinusoidal_positions`: every row and column is the same."""
+    """Replace `sinusoidal_positions` by zeros: every row and column has the same position."""
     return torch.zeros(n, d)
 
 
@@ -343,9 +343,9 @@ def scores_by_kind(one, examples):
 
 
 def both_orders(one, n=300, language="es"):
-    """Return how often the question who is to the left gets the same answer in both orders.
+    """Return how often "who is to the left" gets the same answer for both orders of a pair.
 
-    The share is given for pairs of one grammatical gender in Spanish, and for the others.
+    The share is given for pairs of the same grammatical gender in Spanish, and for other pairs.
     """
     same = {"alike": [], "mixed": []}
     for example in make_examples(n, language, seed=2, kinds=("left",)):
@@ -363,19 +363,19 @@ def both_orders(one, n=300, language="es"):
 
 
 def train_reader(steps=answerer.TRAINING.steps, n_examples=N_TO_READ):
-    """Train the reader that comes with the course, with the first of the seeds."""
+    """Return the reader of the course, trained with the first of the seeds."""
     training = replace(answerer.TRAINING, steps=steps, seed=SEEDS[0])
     return QuestionAnswerer.fit(questions(n_examples, SEEDS[0]), training=training)
 
 
 def train_writer(steps=summarizer.TRAINING.steps, n_examples=N_TO_WRITE):
-    """Return the writer of headlines that comes with the course, of the same kind."""
+    """Return the headline writer of the course, trained with the first of the seeds."""
     training = replace(summarizer.TRAINING, steps=steps, seed=SEEDS[0])
     return Summarizer.fit(stories(n_examples, SEEDS[0]), training=training)
 
 
 def train_looker(steps=MODEL_STEPS, n_examples=MODEL_EXAMPLES):
-    """Return the visual model that comes with the course, trained in both languages at once."""
+    """Return the visual model of the course, trained in both languages at once."""
     both = zip(*(make_examples(n_examples, language) for language in LANGUAGES), strict=True)
     examples = [example for pair in both for example in pair]
     training = replace(looker.TRAINING, steps=steps)
@@ -399,7 +399,7 @@ def train_models(names=(), folder=models.folder):
 
 
 def shipped(n=N_IMAGES):
-    """Return what the visual model that comes with the course gets right, whole and cut."""
+    """Return the accuracy of the visual model of the course, whole and without a part."""
     one = VisualQuestionAnswerer.pretrained()
     found = {"n": n, "languages": {}}
     for language in LANGUAGES:
@@ -420,11 +420,11 @@ CUTS = ("no places", "even weights", "no mask")
 
 @torch.no_grad()
 def cut(one, examples, name):
-    """Return the share of right answers, by kind, of the trained model without one part.
+    """Return the accuracy, by kind, of the trained model without one part.
 
-    ``no places``: no patch knows where it stands. ``even weights``: every patch gets the same
-    weight in cross-attention. ``no mask``: the question is padded, and nothing hides it.
-    ``said`` counts the answers to what colour something is, the most frequent first.
+    ``no places``: the patches have no positions. ``even weights``: every patch gets the same weight
+    in cross-attention. ``no mask``: the question is padded, and the padding is not masked. ``said``
+    counts the answers to what colour something is, the most frequent first.
     """
     right, said = {}, Counter()
     for example in examples:
@@ -438,13 +438,13 @@ def cut(one, examples, name):
     return scores | {"said": {answer: times for answer, times in said.most_common() if times}}
 
 
-# The number of tokens to which questions are padded, four more than the longest has.
+# Questions are padded to this number of tokens, four more than the longest question has.
 N_PADDED = 16
 
 
 @torch.no_grad()
 def answer_without(one, example, name):
-    """Return the logits of the answers to one example when one part is taken away."""
+    """Return the logits of the answers to one example when one part is removed."""
     inner = one.model
     ids = one.tokenizer.encode(example.question, sos=True)
     image, keys = torch.from_numpy(example.image), []
@@ -470,7 +470,7 @@ def answer_without(one, example, name):
 
 
 def controls(steps=SEEING_STEPS, n=N_IMAGES, n_train=20_000, seed=SEEDS[0]):
-    """Return what a visual model without word order gets right in English, which has no gender."""
+    """Return the accuracy of a visual model without word order in English, which has no gender."""
     one = VisualQuestionAnswerer.fit(
         make_examples(n_train, "en", seed=100 + seed),
         training=replace(looker.TRAINING, steps=steps, seed=seed),

@@ -1,8 +1,9 @@
-"""Is a translator as sure of a word as it is often right?
+"""How often is a translator's word right, compared with the probability it gives that word?
 
-``python -m experiments calibration`` translates sentences of validation, fits the two numbers with
-which `attn.applications.translation.certainty` turns the chances of each translator of real
-sentences into probabilities, and measures them on both tests. A word counts as right if the reference has it.
+``python -m experiments calibration`` translates validation sentences, fits the two numbers with
+which `attn.applications.translation.certainty` turns each translator's token probabilities into the
+probability of being right, and measures that on both tests. A word counts as right if the reference
+has it.
 """
 
 from collections import Counter
@@ -24,7 +25,7 @@ from attn.corpus import tatoeba
 from experiments.runner import Experiment, Row
 
 SEARCHES = {"beam": {"beam_width": 4, "length_penalty": 1.0}, "greedy": {}}
-# Every so many sentences of a part are translated.
+# Every n-th sentence of a part is translated.
 EVERY = {"validation": 1, "clusters": 2, "plain": 2}
 N_BINS = 10
 # The translators by the language that they read, as `certainty.fitted` names them.
@@ -33,8 +34,8 @@ corpus = cache(tatoeba)
 
 
 def judged(language, part, search="beam"):
-    """Return the chance of each word that is written for a part, and whether it is right."""
-    # Read from its folder, it does not ask for what is to be fitted here.
+    """Return the probability of each word that is written for a part, and whether it is right."""
+    # A translator read from its folder does not need the numbers that are fitted here.
     translator = Translator.load(models.translator_folder("tatoeba", language))
     pairs = corpus()[part][:: EVERY[part]]
     if language != "en":
@@ -54,7 +55,7 @@ def judged(language, part, search="beam"):
 
 
 def fitted(language):
-    """Return the slope and the offset that make the words of validation most probable."""
+    """Return the slope and the offset that maximise the likelihood of validation."""
     chances, right = judged(language, "validation")
     x = np.stack((logit(chances), np.ones(len(chances))), axis=1)
     weights = np.array([1.0, 0.0])
@@ -72,7 +73,7 @@ def error(probabilities, right):
 
 
 def measured(language, stored):
-    """Return for each test the errors before and after, and how right what is marked is."""
+    """Return, for each test, the errors before and after, and the accuracy of the marked words."""
     told = {}
     for name, search in (("clusters", "beam"), ("plain", "beam"), ("clusters", "greedy")):
         chances, right = judged(language, name, search)

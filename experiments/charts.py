@@ -16,7 +16,7 @@ from attn_course.plots.vector import svg
 from benchmarks.report import PAGES, QUALITY, RESULTS, ROOT, SPANISH, SPANISH_REAL, read
 
 FIGURES = ROOT / "book" / "figures"
-# In inches, of which the site makes hundreds of pixels: room for a sentence beside it is left.
+# In inches: on the site there is room left beside a chart for a sentence.
 WIDTH = 5.6
 
 
@@ -46,7 +46,7 @@ def rows_of(names, height):
 
 
 def keyed(ax):
-    """Say above the axes what its marks are."""
+    """Draw the legend of the marks above the axes."""
     ax.figure.legend(
         loc="outside upper left",
         ncols=3,
@@ -59,7 +59,7 @@ def keyed(ax):
 
 
 def at_mark(ax, said, x, y, *, before=False):
-    """Write beside a mark, or before it, in room that the limits of the axes leave."""
+    """Write a text beside a mark, or before it, in the room that the axis limits leave."""
     ax.annotate(
         said,
         (x, y),
@@ -71,7 +71,7 @@ def at_mark(ax, said, x, y, *, before=False):
 
 
 def attention(results):
-    """Return what three systems translate of six kinds of new sentences, in the mean of the seeds."""
+    """Return a chart of three systems on six kinds of new sentences, the mean of the seeds."""
     found = {}
     for row in results["probe_translations"]:
         rates = [number(cell) for name, cell in row.items() if name.startswith("seed ")]
@@ -127,13 +127,13 @@ def attention(results):
 
 
 def systems(results):
-    """Return BLEU of the systems on sentences that people wrote, the best on top."""
+    """Return a chart of BLEU on sentences that people wrote, the best system on top."""
     rows = sorted(
         results["real_clusters"], key=lambda row: number(row["BLEU, bare words"]), reverse=True
     )
     ax = rows_of([called(row["system"]).partition(",")[0] for row in rows], 2.0)
     attends = [row["steps"] != "–" and row["system"] != "GRU without attention" for row in rows]
-    attends[0] = True  # the translator that ships, whose cells tell nothing of its training
+    attends[0] = True  # the translator that ships, whose row does not tell its architecture
     values = np.array([number(row["BLEU, bare words"]) for row in rows])
     places = np.arange(len(rows))
     for kind, fill, edge, name in (
@@ -159,7 +159,7 @@ def systems(results):
 
 
 def words(results):
-    """Return BLEU by how many pairs of training have the rarest word of a sentence."""
+    """Return a chart of BLEU by how many training pairs have the rarest word of a sentence."""
     shown = {
         "the translator that ships": text(
             es="el traductor\nque trae el curso", en="the translator\nthat ships"
@@ -188,7 +188,7 @@ def words(results):
 
 
 def pairs(results):
-    """Return the loss by the number of training pairs, and its power law."""
+    """Return a chart of the loss by the number of training pairs, with its power law."""
     return _curve(
         [(row["pairs"], row["best loss"], row["power law"]) for row in results["real_pairs"]],
         text(es="parejas de entrenamiento", en="training pairs"),
@@ -196,7 +196,7 @@ def pairs(results):
 
 
 def sizes(results):
-    """Return the loss by the number of parameters, and its power law."""
+    """Return a chart of the loss by the number of parameters, with its power law."""
     return _curve(
         [(row["parameters"], row["loss"], row["power law"]) for row in results["real_parameters"]],
         text(es="millones de parámetros", en="millions of parameters"),
@@ -220,7 +220,7 @@ def _curve(rows, xlabel):
 
 
 def layer(results):
-    """Return our time divided by that of other layers, a mark for each shape and mask."""
+    """Return a chart of our time over that of other layers, a mark for each shape and mask."""
     rows = results["attention_layer"]
     peers = [name for name in rows[0] if name not in ("shape", "weights", "mask", "ms")]
     ax = rows_of([called(name) for name in peers], 1.4)
@@ -244,7 +244,7 @@ def layer(results):
 
 
 def cache(results):
-    """Return how many times as long writing takes without a cache, by the number of tokens."""
+    """Return a chart of the time without a cache over that with it, by the number of tokens."""
     rows = results["decoding"]
     ax = rows_of([f"{row['tokens']} tokens" for row in rows], 1.3)
     ratios = [number(row["without cache"]) for row in rows]
@@ -257,7 +257,7 @@ def cache(results):
 
 
 def memory(results):
-    """Return the memory that one head holds, with its matrix whole and in blocks."""
+    """Return a chart of the memory of one head, with the whole matrix and in blocks."""
     rows = results["attention_memory"]
     names = {
         "NumPy whole, MB": text(es="matriz entera", en="whole matrix"),
@@ -271,7 +271,7 @@ def memory(results):
     return ax.figure
 
 
-# Each chart by the name of its file, with the tables that it is drawn from.
+# Each chart by the name of its file, with the tables that it shows.
 CHARTS = {
     "results_attention": (attention, QUALITY),
     "results_systems": (systems, QUALITY),
