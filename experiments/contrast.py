@@ -1,8 +1,8 @@
 """Do the swaps in its batches teach a contrastive model which colour goes with which shape?
 
 Writes ``notebooks/data/contrast.json``, which chapter 11 prints. The chapter's two encoders are
-trained twice: on whole batches, and with the texts that swap an image's colours left out of the
-denominators. Both are asked to tell each text from its swap.
+trained twice: on whole batches, and without the texts that swap an image's colours in the
+denominators. Both are tested on telling each text from its swap.
 """
 
 from functools import cache, partial
@@ -51,7 +51,7 @@ class TwoTowers(nn.Module):
 
 
 def scene(rng):
-    """Draw two things of different colour and shape, of the kinds that training shows."""
+    """Draw two things of different colour and shape, of the kinds in the training scenes."""
     some = [kind for kind in KINDS if kind not in KEPT_OUT]
     distinct = False
     while not distinct:
@@ -77,7 +77,7 @@ def encode(things):
 
 
 def collate(some):
-    """Return images, texts, and where text j is image i's with the colours exchanged."""
+    """Return images, texts, and a mask: where text j is image i's with swapped colours."""
     images, things = zip(*some, strict=True)
     swaps = [[set(swap(one)) == set(other) for other in things] for one in things]
     ids = torch.tensor([encode(pair) for pair in things])
@@ -85,7 +85,7 @@ def collate(some):
 
 
 def loss(model, batch, *, with_swaps):
-    """Ask each image for its text and each text for its image."""
+    """Return the contrastive loss, from image to text and from text to image."""
     images, ids, swaps = batch
     logits, partner = model(images, ids), torch.arange(len(ids))
     if not with_swaps:

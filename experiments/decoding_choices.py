@@ -1,7 +1,7 @@
 """The effects of decoding on translations: beams, errors, hard constructions, the cache.
 
 Writes ``notebooks/data/decoding_choices.json``, which chapter 09 reads. Everything is counted on
-what no training has seen; the times are those of ``python -m benchmarks decoding``.
+sentences that no training has seen; the times are those of ``python -m benchmarks decoding``.
 """
 
 import functools
@@ -22,9 +22,9 @@ from experiments.runner import DATA, Experiment, Row
 
 PARTS = ("test", "adjective_noun", "verb_object", "polysemes", "longer")
 WIDTHS = (2, 4, 8)
-# The longest right translation has 19 words, so this limit only cuts translations without end.
+# The longest right translation has 19 words, so this limit only cuts translations that do not end.
 MAX_NEW_TOKENS = 60
-# The width of the beam that looks for more probable translations.
+# The width of the beam that searches for more probable translations.
 WIDE = 8
 YOUNG_STEPS, YOUNG_PAIRS, YOUNG_WIDTHS = 250, 100, (1, 2, 4, 8, 16, 32)
 YOUNG_SEEDS = (0, 1, 2)
@@ -37,7 +37,7 @@ RESULTS = DATA / "decoding_choices.json"
 def search(translator, pairs, width, alpha=0.0):
     """Translate pairs of any length: `Translator.translate` refuses those longer than in training.
 
-    Returns for each the text, its score and whether it is cut: without its end token.
+    Returns for each the text, its score and whether it was cut before its end token.
     """
     model, target = translator.model, translator.target
     sources = [translator.source.encode(pair.source) for pair in pairs]
@@ -62,7 +62,7 @@ def search(translator, pairs, width, alpha=0.0):
 
 
 def decode(translator, pairs, width, alpha=0.0):
-    """Return only the texts of `search`."""
+    """Return the texts of `search` alone."""
     return [text for text, _, _ in search(translator, pairs, width, alpha)]
 
 
@@ -76,7 +76,7 @@ def log_probability(translator, source, target, digits=2):
 
 
 def beams(translator, parts):
-    """Return, by part and width, how many outputs a beam changes, mends and spoils."""
+    """Return, by part and width, how many outputs a beam changes, corrects and makes wrong."""
     rows = []
     for part in PARTS:
         pairs = getattr(parts, part)
@@ -97,10 +97,10 @@ def beams(translator, parts):
 def errors(translator, parts):
     """Return every sentence that greedy search gets wrong, and how probable each output is.
 
-    ``best`` is what a wide beam finds. The error is one of search if that is the right
-    translation, and of the model if it is a wrong one, which it gives more probability. Where
-    the right translation has words that the vocabulary lacks, they are listed as unknown, and
-    its log-probability is that of ``<unk>`` in their place.
+    ``best`` is what a wide beam finds. The error is one of search if that is the right translation,
+    and of the model if it is a wrong one that the model gives a higher probability. Where the right
+    translation has words that the vocabulary lacks, they are listed as unknown, and ``<unk>`` takes
+    their place in its log-probability.
     """
     rows = []
     for part in PARTS:
@@ -128,7 +128,7 @@ def errors(translator, parts):
 
 
 def kind(translator, pair, best):
-    """Return whether an error is one of search or of the model, given what a wide beam finds."""
+    """Return the kind of an error (search, model or vocabulary), given what a wide beam finds."""
     if translator.target.unknown(pair.target):
         return "vocabulary"
     return "search" if best == pair.target else "model"
@@ -172,10 +172,10 @@ def young_rows(parts, pairs, seed):
 
 
 def real(pairs):
-    """Return what each search writes for real sentences, and how probable that and the reference are.
+    """Return each search's texts for real sentences, and their log-probability and the reference's.
 
     The searches are named by width and length penalty. The model computes in float64, since
-    a few of these log-probabilities differ by a hundredth only.
+    a few of these log-probabilities differ by only a hundredth.
     """
     translator = Translator.pretrained("tatoeba")
     translator.model.double()
@@ -200,7 +200,7 @@ def real(pairs):
 
 
 def constructions(translator, parts):
-    """Return how often the words of hard constructions are predicted right, and of how many."""
+    """Return how often the words of hard constructions are predicted right, and their number."""
     found = {}
 
     def count(kind, right):
@@ -231,7 +231,7 @@ CLITICS = ("it", "them", "him", "her", "me", "us", "you")
 
 
 def language(translator, parts):
-    """Return agreement by distance, meanings and pronouns: how many are right, and of how many."""
+    """Return how many agreements by distance, meanings and pronouns are right, and their number."""
     everything = [pair for part in PARTS for pair in getattr(parts, part)]
     groups = {"1": (1, 1), "2-3": (2, 3), "4-6": (4, 6), "7-9": (7, 9), "10+": (10, 99)}
     agreement = facts.agreement(translator, everything)
@@ -260,10 +260,10 @@ def language(translator, parts):
 
 
 def pronouns(translator, pairs):
-    """Return how many of the words whose form a pronoun decides are right, and of how many.
+    """Return how many words whose form a pronoun decides are right, and their number.
 
-    `attn.applications.translation.facts.coreference` looks at attention as well, which the
-    translator shows only for sentences as long as those of its training.
+    `attn.applications.translation.facts.coreference` also reads the attention weights, which the
+    translator returns only for sentences as long as those of its training.
     """
     right = [
         bool(facts.predictions(translator, pair)[reference.decides])
@@ -275,7 +275,7 @@ def pronouns(translator, pairs):
 
 
 def alignment(translator, parts):
-    """Return alignment error rates where IBM model 1 has read as much as the translator."""
+    """Return alignment error rates, with IBM model 1 trained on as many pairs as the translator."""
     pairs = [pair for pair in parts.test if not translator.target.unknown(pair.target)]
     rates = facts.alignment_errors(translator, pairs, parts.train)
     return {"n_train": len(parts.train), "n": len(pairs)} | {
@@ -284,7 +284,7 @@ def alignment(translator, parts):
 
 
 def cache():
-    """Return how many times as long writing takes without the cache, as `decoding` measured it."""
+    """Return the ratio of decoding times without and with the cache, as `decoding` measured it."""
     rows = report.read(report.RESULTS)["decoding"]
     ratios = [round(row["without cache"]["median"], 1) for row in rows]
     return {"tokens": [row["tokens"] for row in rows], "ratio": ratios}

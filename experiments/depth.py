@@ -34,7 +34,7 @@ RESULTS = DATA / "depth.json"
 
 
 class Layer(EncoderLayer):
-    """An encoder layer from which the residuals or the norms can be taken away."""
+    """An encoder layer whose residuals or norms can be removed."""
 
     def __init__(self, residual, norm):
         super().__init__(D_MODEL, n_heads=4, d_ff=64, norm="pre" if norm == "pre" else "post")
@@ -49,7 +49,7 @@ class Layer(EncoderLayer):
 
 
 class Stack(nn.Module):
-    """Digits in, logits of a digit out at every position."""
+    """Reads digits and returns the logits of a digit at every position."""
 
     def __init__(self, residual, norm, depth):
         super().__init__()
@@ -70,7 +70,7 @@ class Stack(nn.Module):
 def train(residual, norm, depth, warm_up, rate=LEARNING_RATE, *, seed=0, steps=STEPS):
     """Return the mean loss of every `EVERY` steps and the share of digits right at the end.
 
-    The seed decides the initial weights and the digits, those of the test too.
+    The seed determines the initial weights and all digits, the test's included.
     """
     torch.manual_seed(seed)
     model = Stack(residual, norm, depth)

@@ -1,8 +1,8 @@
-"""How good are the translators of real sentences, and what does the mixture that they learn from bring?
+"""How good are the translators of real sentences, and what does their training mixture contribute?
 
-``python -m experiments directions`` asks both that ship, and one from English that has learnt from
-the pairs of Tatoeba as they are, for the sentences of both tests; for those in which a name is
-exchanged for one that nobody has, or a number for another one; and for a hundred sentences with
+``python -m experiments directions`` tests the two translators that ship and one from English that
+was trained on the pairs of Tatoeba alone. They translate the sentences of both tests; those in
+which a name is replaced by an invented one, or a number by another; and a hundred sentences with
 words of the documents. Each was trained once, with one seed.
 """
 
@@ -24,12 +24,12 @@ from experiments.runner import Experiment, Row
 from experiments.translators import score
 
 RESULTS = Path(__file__).with_name("directions.json")
-# A source, and what is right for it as a regular expression.
+# A source sentence, and a regular expression for its right translations.
 NEIGHBOURS = Path(__file__).with_name("neighbours.tsv")
-# Where the translator lies that does not ship: an hour and a half of training.
+# The folder of the translator that does not ship; its training takes an hour and a half.
 ALONE = RESULTS.parents[1] / "build" / "pairs_alone"
 TRAINED = "python -m attn train --corpus tatoeba --device cpu --quantised --out build/pairs_alone"
-# The two letters at the beginning name the language that is read.
+# The first two letters name the source language.
 TRANSLATORS = {
     "en alone": "English to Spanish, pairs as they are",
     "en": "English to Spanish, mixture",
@@ -40,19 +40,19 @@ corpus = cache(tatoeba)
 
 
 def pairs_of(language, part):
-    """Return the pairs of a part of the corpus, from a language."""
+    """Return the pairs of a part of the corpus, with this source language."""
     pairs = corpus()[part]
     return pairs if language == "en" else [pair.turned() for pair in pairs]
 
 
 @cache
 def known(language):
-    """Return the sentences of the training that are read in a direction."""
+    """Return the source sentences of the training in a direction."""
     return {pair.source for pair in pairs_of(language, "train")}
 
 
 def scores(name, test):
-    """Return BLEU and chrF by search, and those of the sentences that training never shows."""
+    """Return BLEU and chrF by search, and with the beam also on sentences not in the training."""
     language = name[:2]
     pairs = pairs_of(language, test)
     translator, right = _translator(name), [pair.target for pair in pairs]
@@ -69,7 +69,7 @@ def scores(name, test):
 
 
 def copied(name):
-    """Return how many names and numbers come through, and of how many."""
+    """Return how many invented names and numbers the translation keeps, and their number."""
     pairs = [pair for test in TESTS for pair in pairs_of(name[:2], test)]
     asked = {"names": named(pairs), "numbers": numbered(pairs)}
     told = {}
@@ -84,7 +84,7 @@ def copied(name):
 
 
 def named(pairs):
-    """Return the sources that name Tom or Mary once, with a name that nobody has, and that name."""
+    """Return the sources that name Tom or Mary once, with an invented name, and that name."""
     some = []
     for pair in pairs:
         for name, endings in (
@@ -93,14 +93,14 @@ def named(pairs):
         ):
             word = re.compile(rf"\b{name}\b")
             if [len(word.findall(text)) for text in (pair.source, pair.target)] == [1, 1]:
-                # Other dice than those of the training.
+                # The generator is not the one of the training.
                 other = mixture.invented(random.Random(pair.source), endings)
                 some.append((word.sub(other, pair.source), other))
     return some
 
 
 def numbered(pairs):
-    """Return the sources with one number that the target has too, with other digits, and those."""
+    """Return the sources that share a number with the target, with a new number, and that."""
     some = []
     for pair in pairs:
         changed = mixture.with_other_digits(pair, "asked")
@@ -110,7 +110,7 @@ def numbered(pairs):
 
 
 def neighbours(name):
-    """Return how many sentences with words of the documents come right, of how many, and the others."""
+    """Return how many sentences with words of documents are right, of how many, and the wrong."""
     asked = neighbouring()
     found = _translator(name).translate(list(asked), **SEARCHES["beam"])
     wrong = {
@@ -122,7 +122,7 @@ def neighbours(name):
 
 
 def neighbouring():
-    """Return the sentences with words of the documents, each with the pattern of what is right."""
+    """Return the sentences with words of documents, with the pattern of right translations."""
     lines = NEIGHBOURS.read_text(encoding="utf-8").splitlines()
     return {source: re.compile(right) for source, right in (line.split("\t") for line in lines)}
 
@@ -158,7 +158,7 @@ def directions(told):
 
 
 def kept(told):
-    """Return how many names and numbers each translator keeps, and how many sentences come right."""
+    """Return how many names and numbers each translator keeps, and how many sentences are right."""
     columns = {"names": "invented names kept", "numbers": "other numbers kept"}
     rows = []
     for name, label in TRANSLATORS.items():
@@ -178,7 +178,7 @@ def rows():
         f"{name} {test}": partial(scores, name, test) for name in TRANSLATORS for test in TESTS
     }
     found |= {f"{name} copied": partial(copied, name) for name in TRANSLATORS}
-    # The sentences are English, so that the translator from Spanish is not asked for them.
+    # The sentences are English, so the translator from Spanish is not tested on them.
     found |= {
         f"{name} neighbours": partial(neighbours, name) for name in TRANSLATORS if name != "es"
     }

@@ -56,14 +56,14 @@ class Towers(nn.Module):
 
 
 class Batches:
-    """Examples at random: a drawing, moved a little, and a name or keywords in one language."""
+    """Random examples: a drawing, shifted a little, and its name or keywords in one language."""
 
     def __init__(self, pictures, texts, chosen, seed):
         self.pictures, self.texts, self.chosen = pictures, texts, chosen
         self.rng = np.random.default_rng(seed)
 
     def text(self, texts):
-        """Return the name half of the time, else one to three keywords, or both."""
+        """Return the name half of the time, else one to three keywords, with the name or not."""
         name, *keywords = texts[LANGUAGES[self.rng.integers(len(LANGUAGES))]]
         kind = self.rng.random()
         if kind < 0.5 or not keywords:
@@ -83,7 +83,7 @@ class Batches:
 
 
 def train(pictures, texts, chosen, tokenizer, seed):
-    """Return both encoders after their training with the loss of chapter 11."""
+    """Return both encoders, trained with the loss of chapter 11."""
     torch.manual_seed(seed)
     towers = Towers(tokenizer.vocab_size, len(texts))
     batches, partner = Batches(pictures, texts, chosen, seed), torch.arange(BATCH)
@@ -122,7 +122,7 @@ def ranks(scores, right):
 
 @torch.no_grad()
 def of_model(towers, tokenizer, pictures, texts, test):
-    """Return for each language the ranks of unseen emoji, among the unseen and among all."""
+    """Return, by language, the ranks of unseen emoji among the unseen and among all emoji."""
     index, found = towers.index(pictures), {}
     for language in LANGUAGES:
         names = [texts[i][language][0] for i in test]
@@ -159,7 +159,7 @@ def of_words(pictures, texts, train_ids, test):
 
 
 def known_words(emoji, train_ids, test):
-    """Return for each language which unseen names consist of words from training."""
+    """Return, by language, which names of unseen emoji consist of words from training."""
     met = {
         word
         for i in train_ids
@@ -176,7 +176,7 @@ def known_words(emoji, train_ids, test):
 def recall(found, families, among, keep=None):
     """Return the mean recall over seeds, and its interval.
 
-    Near variants are not independent, so the bootstrap draws families.
+    Near variants are not independent, so the bootstrap resamples whole families.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def table(told):
 
 
 def save(towers, tokenizer, pictures, emoji):
-    """Write the files of the page: text encoder, picture vectors, code points, seen or not."""
+    """Write the page's files: text encoder, picture vectors, code points, seen or unseen."""
     FOLDER.mkdir(exist_ok=True)
     towers.texts.pictures.weight.copy_(towers.index(pictures))
     towers.texts.save(FOLDER / "model.safetensors", quantised=True)
@@ -242,7 +242,7 @@ def save(towers, tokenizer, pictures, emoji):
 
 @cache
 def material():
-    """Return the emoji, their pictures and texts, who learns and who is asked, and the tokenizer."""
+    """Return the emoji, parts, pictures, texts, training and test indices, and tokenizer."""
     emoji, drawn = load()
     pictures = torch.from_numpy((drawn - MEAN) / SPREAD)
     parts = np.array([one.part for one in emoji])
@@ -254,7 +254,7 @@ def material():
 
 
 def setting():
-    """Return how many there are, which are asked, and what words alone find."""
+    """Return the sizes of the parts, the test emoji, their known words, and the ranks by words."""
     emoji, parts, pictures, texts, train_ids, test, _ = material()
     return (
         {name: int((parts == name).sum()) for name in ("train", "validation", "test")},
@@ -266,7 +266,7 @@ def setting():
 
 
 def measured(name):
-    """Train from a seed, or with the names exchanged; save the first model."""
+    """Train with one seed, or with shuffled names; save the model of the first seed."""
     emoji, _, pictures, texts, train_ids, test, tokenizer = material()
     shown = list(texts)
     if name == CONTROL:
@@ -281,7 +281,7 @@ def measured(name):
 
 
 def rows():
-    """Return what is measured: what words alone find, each training, and the table of all."""
+    """Return what is measured: the baseline of words, each training, and the table of all."""
     names = (*map(str, SEEDS), CONTROL)
     return {
         "setting": Row(setting, ("n",), ("families",), ("codes",), ("known",), ("words",)),

@@ -24,12 +24,12 @@ from vendor import fetch
 
 STYLES = ("twitter", "google")
 LANGUAGES = ("es", "en")
-# A picture has an empty pixel on every side.
+# A picture has a border of one empty pixel on every side.
 CELL = SIDE + 2
 # The numbers of two groups of emojibase.
 FLAGS, COMPONENTS = 9, 2
-# The members of these groups have similar pictures and names, so each group is on one side of the
-# split.
+# The members of these groups have similar pictures and names, so each group lies wholly in one part
+# of the split.
 ALIKE = {"family", "alphanum", "keycap"}
 CLOCKS, MOONS = range(0x1F550, 0x1F568), range(0x1F311, 0x1F31F)
 GROWN_UP, OLD = "1F9D1", "1F9D3"
@@ -124,7 +124,7 @@ def load():
 
 
 def words_of(text):
-    """Return the words of a text as the model reads them."""
+    """Return the words of a text in the form that the model reads."""
     return re.findall(r"\w+", plain(text))
 
 

@@ -1,10 +1,10 @@
 """The attention weights of every head of SmolLM2 on some sentences, as `HeadExplorer` shows them.
 
 ``python -m experiments.head_weights`` writes a file for each of `SENTENCES` into
-``attn_course/widgets/heads``. Each sentence has three kinds of weights: those of the sentence
-itself; those with something exchanged; and those of the exchanged sentence *patched*, which
-from one of `LAYERS` on reads the residual stream of the original at the positions where the
-two differ. Weights are stored as integers from 0 to 255, so that every processor stores the
+``attn_course/widgets/heads``. Each file has three kinds of weights: those of the sentence; those of
+the sentence with some tokens exchanged; and those of the exchanged sentence *patched*, in which the
+residual stream of the original replaces its own, from one of `LAYERS` on, at the positions where
+the two differ. Weights are stored as integers from 0 to 255, so that every processor stores the
 same numbers except at ties.
 """
 
@@ -18,12 +18,12 @@ import torch
 from attn.io import write_whole
 
 FOLDER = Path(__file__).resolve().parents[1] / "attn_course" / "widgets" / "heads"
-# The layers from which on a stream is patched.
+# The residual stream is patched on entering these layers.
 LAYERS = (6, 12, 18, 24)
 # A weight of 1 is stored as this number.
 STEPS = 255
-# For each name: the language, the sentence, the same sentence with something exchanged for as many
-# tokens, and two tokens that may come next.
+# For each name: the language, the sentence, the same sentence with as many tokens but some of them
+# exchanged, and two tokens that may come next.
 SENTENCES = {
     "door": (
         "en",
@@ -84,7 +84,7 @@ SENTENCES = {
 
 @torch.inference_mode()
 def run(model, x, first=0):
-    """Return the streams that enter each layer from `first` on, their weights, and probabilities.
+    """Return the stream at each layer from `first` on, their weights, and the probabilities.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def run(model, x, first=0):
 
 
 def whole(weights):
-    """Return weights as bytes: of each head the rows of the triangle that it may attend to."""
+    """Return weights as bytes: for each head, the rows of the lower triangle."""
     rows, columns = torch.tril_indices(*weights.shape[-2:])
     return (weights[..., rows, columns] * STEPS).round().to(torch.uint8)
 
@@ -114,7 +114,7 @@ def measured(model, tokenizer, language, sentence, exchanged, *ends):
     Raises
     ------
     ValueError
-        If the two have not as many tokens, or the same ones.
+        If the two sentences differ in their number of tokens, or not at all.
     """
     ids = [torch.tensor([tokenizer.encode(text)]) for text in (sentence, exchanged)]
     if ids[0].shape != ids[1].shape or torch.equal(*ids):
@@ -141,7 +141,7 @@ def measured(model, tokenizer, language, sentence, exchanged, *ends):
 
 
 def main():
-    """Measure and write what is stored of each sentence."""
+    """Measure every sentence and write its file."""
     from experiments.modern_tasks import smollm2
 
     torch.set_num_threads(1)

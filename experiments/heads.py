@@ -1,12 +1,12 @@
 """The number of heads, and the effect of each head of the trained translator.
 
 Writes ``notebooks/data/heads.json``, which chapters 04 and 05 draw. Five measurements, on sentences
-the translators have never seen: ``cuts``, what is right when one head is cut; ``means``, the same
-when a head hands over its mean output instead of nothing; ``points``, how
-often each head has its largest weight where a person would point, and how often that happens
-to heads and to fixed places that know nothing; ``two_places``, one layer of attention that must
-fetch two things at once, and what a new readout finds in its head; ``translators``, the course's
-translator trained for a minute with other numbers of heads.
+the translators have never seen: ``cuts``, the accuracy without each head; ``means``, the accuracy
+with the mean output of a head in place of its output; ``points``, how often the largest weight of a
+head is where a person would point, compared with untrained heads and with fixed positions;
+``two_places``, one layer of attention that must fetch two things at once, and what a new readout
+finds in its head; ``translators``, the course's translator trained for a minute with other numbers
+of heads.
 """
 
 from contextlib import contextmanager
@@ -35,9 +35,9 @@ POINTS = {
     "agreement": "agreement",
     "adjective_noun": "adjective_noun",
 }
-# The farthest distance of a fixed place from either end and from the query.
+# The largest distance of a fixed position from either end and from the query.
 NEAR = 8
-# The least distance in tokens between a word and the word that it agrees with.
+# The smallest distance in tokens between a word and the word that it agrees with.
 FAR = 4
 COPULAS = frozenset(["es", "son", "era", "eran", "está", "están", "estaba", "estaban"])
 # The sizes of the task of two places.
@@ -51,7 +51,7 @@ def share(found):
 
 
 def exact(translator, pairs):
-    """Return the share of sentences translated word for word."""
+    """Return the share of sentences whose translation equals the reference."""
     return translator.evaluate(pairs)["exact_match"]
 
 
@@ -62,7 +62,7 @@ def far_agreement(translator, pairs):
 
 
 def copula(translator, pairs):
-    """Return how often the model says the right form of *ser* or *estar* where one is due."""
+    """Return how often the model predicts the right form of *ser* or *estar*."""
     right = []
     for pair in pairs:
         found = facts.predictions(translator, pair)
@@ -86,7 +86,7 @@ def measures(parts):
 
 
 def cuts(translator, parts):
-    """Return each measure of the whole translator, and without each head."""
+    """Return each measure of the whole translator, and of the translator without each head."""
     return {
         name: {"whole": rounded(measure(translator, pairs)), "pairs": len(pairs)}
         | {k: rounded(v) for k, v in facts.ablation(translator, pairs, measure).items()}
@@ -102,7 +102,7 @@ def output_projection(model, stack, layer):
 
 
 def mean_outputs(translator, pairs, stack, layer):
-    """Return, for each head of one attention, the mean of what it hands over, over all tokens.
+    """Return, for each head of one attention, the mean of its output over all tokens.
 
     The translator reads the right translation of each pair, one pair at a time, so that no
     padding is counted. The shape is (n_heads, d_v).
@@ -120,7 +120,7 @@ def mean_outputs(translator, pairs, stack, layer):
 
 @contextmanager
 def at_its_mean(model, stack, layer, head, mean):
-    """Let a head hand over `mean` at every token, for a while, whatever it reads."""
+    """Return a context in which the output of a head is `mean` at every token."""
     projection = output_projection(model, stack, layer)
     kept = projection.bias.detach().clone()
     mine = slice(head * len(mean), (head + 1) * len(mean))
@@ -134,10 +134,10 @@ def at_its_mean(model, stack, layer, head, mean):
 
 
 def means(translator, parts):
-    """Return each measure with each head at its mean over the sentences that are measured.
+    """Return each measure with each head fixed at its mean over the measured sentences.
 
-    A head at its mean says as little about the sentence as one that is cut, but the mean is
-    the constant vector closest to the inputs that the next layers have learned to read.
+    A head fixed at its mean says as little about the sentence as a removed one, but the mean is the
+    constant vector closest to the inputs that the next layers were trained on.
     """
     results, model = {}, translator.model
     for name, (pairs, measure) in measures(parts).items():
@@ -162,14 +162,15 @@ def swapped(pair):
 
 
 def places(pair, name):
-    """Return what a person would point at: triples of stack, query and the keys that are right.
+    """Return where a person would point: triples of stack, query and the right keys.
 
-    "coreference": in the encoder, from a pronoun to what it stands for. "polysemes": there, from
-    a word of several meanings to the one that chooses. "agreement": in the decoder, from the
-    query that predicts a word to the one, at least `FAR` tokens back, that it agrees with.
-    "adjective_noun": in the cross-attention, from the query that predicts a noun or adjective
-    of a reversed pair to the word it translates. "decided": there, from the query that predicts
-    the word whose form follows from a pronoun to what the pronoun stands for.
+    "coreference": in the encoder, from a pronoun to what it stands for. "polysemes": in the
+    encoder, from a word of several meanings to the word that decides between them. "agreement": in
+    the decoder, from the query that predicts a word to the word, at least `FAR` tokens back, that
+    it agrees with. "adjective_noun": in the cross-attention, from the query that predicts a noun or
+    adjective of a reversed pair to the word it translates. "decided": in the cross-attention, from
+    the query that predicts the word whose form follows from a pronoun to what the pronoun stands
+    for.
     """
     if name == "coreference":
         return [("encoder", c.pronoun, c.antecedents) for c in pair.coreferences]
@@ -180,13 +181,13 @@ def places(pair, name):
     if name == "adjective_noun":
         return [("cross", j, [i for i, k in pair.sure if k == j]) for j in swapped(pair)]
     far = [a for a in pair.agreements if a.distance >= FAR]
-    # The decoder reads <sos> first, which moves every position by one.
+    # The decoder reads <sos> first, which shifts every position by one.
     before = [(a, [c + 1 for c in a.controllers if c < a.position]) for a in far]
     return [("decoder", a.position, controllers) for a, controllers in before if controllers]
 
 
 def fixed_places(query, length):
-    """Return the keys at fixed places, which depend on the position of the query alone.
+    """Return the keys at fixed positions: each depends only on the query's and on the length.
 
     They are the first keys, the last ones and those around the query.
     """
@@ -196,10 +197,10 @@ def fixed_places(query, length):
 
 
 def chosen(hits):
-    """Return how often the best of several is right on cases that had no part in choosing it.
+    """Return how often the best candidate is right on cases that had no part in choosing it.
 
-    `hits` has a row for each case and a column for each candidate. The best column of every
-    other case is judged by the rest, then the other way round; the mean of both is returned.
+    `hits` has a row for each case and a column for each candidate. The best column on every other
+    case is tested on the remaining cases, then the other way round; the mean of both is returned.
     """
     halves = hits[::2], hits[1::2]
     pairs = (halves, halves[::-1])
@@ -207,7 +208,7 @@ def chosen(hits):
 
 
 def pointing(translator, pairs, name):
-    """Return for all cases of one kind which heads have their largest weight on the right word.
+    """Return for each case of one kind which heads have their largest weight on a right key.
 
     Returns
     -------
@@ -215,12 +216,12 @@ def pointing(translator, pairs, name):
     fixed : array of bool, shape (n, 4 * NEAR + 1)
         The same for `fixed_places`.
     chance : float
-        The share of the keys in view that are right.
+        The mean share of the visible keys that are right.
     """
     heads, fixed, chance = [], [], []
     for pair in pairs:
         found = places(pair, name)
-        # The pair has a form that training never showed.
+        # Pairs without a case, or with a form that the training lacks, are skipped.
         if not found or translator.target.unknown(pair.target):
             continue
         attention = translator.attention(pair.source, pair.target)
@@ -241,12 +242,12 @@ def untrained(translator, seed):
 
 
 def points(translator, parts):
-    """Return how often the largest weight of a head lies on the word that decides.
+    """Return how often the largest weight of a head is on the word that decides.
 
-    The best of several heads is right more often than chance even if all of them guess. So
-    there is also "chosen", what the best is worth on sentences that had no part in choosing it;
-    "untrained", the best head of models from three seeds; "fixed", the best fixed place, chosen
-    and judged as the heads are; and "chance", the share of the keys in view that are right.
+    The best of several heads is right more often than chance even if all of them guess. So there is
+    also "chosen", the accuracy of the best head on sentences that had no part in choosing it;
+    "untrained", the best head of models from three seeds; "fixed", the best fixed position, chosen
+    and tested as the heads are; and "chance", the share of the visible keys that are right.
     """
     known, results = measures(parts), {}
     before = [untrained(translator, seed) for seed in range(SEEDS)]
@@ -262,15 +263,15 @@ def points(translator, parts):
 
 
 def readout(hidden=0):
-    """Return what reads two answers out of the output of attention: a matrix, or two and a ReLU."""
+    """Return a readout of two answers: a linear layer, or two with a ReLU between them."""
     deeper = [nn.Linear(D_MODEL, hidden), nn.ReLU()] if hidden else []
     return nn.Sequential(*deeper, nn.Linear(hidden or D_MODEL, 2 * N_NAMES))
 
 
 class TwoPlaces(nn.Module):
-    """One layer of attention that is asked for two things in one sentence, and reads them out.
+    """One layer of attention that must fetch two things at once, with a readout.
 
-    The reading is linear, unless it is given so many `hidden` units, with a ReLU.
+    The readout is linear, or has so many `hidden` units with a ReLU.
     """
 
     def __init__(self, n_heads, hidden=0):
@@ -282,20 +283,20 @@ class TwoPlaces(nn.Module):
         self.answers = readout(hidden)
 
     def attend(self, names, gifts, asked, need_weights=False):
-        """Return what attention hands over and, if needed, its weights."""
+        """Return the output of attention and, if needed, its weights."""
         x = self.names(names) + self.gifts(gifts)
         one, two = names.gather(1, asked).unbind(1)
         query = (self.first(one) + self.second(two))[:, None]
         return self.attention(query, x, need_weights=need_weights)
 
     def forward(self, names, gifts, asked):
-        """Return logits of shape (batch_size, 2, N_NAMES): what each of two names has."""
+        """Return logits of shape (batch_size, 2, N_NAMES): the gifts of two queried names."""
         output, _ = self.attend(names, gifts, asked)
         return self.answers(output[:, 0]).view(-1, 2, N_NAMES)
 
 
 def draw(n, generator):
-    """Return `n` sentences: names, what each has, and the positions of the two asked for."""
+    """Return `n` sentences: names, the gift of each, and the positions of the two queried names."""
     names = torch.rand(n, N_NAMES, generator=generator).argsort(dim=1)[:, :LENGTH]
     gifts = torch.randint(N_NAMES, (n, LENGTH), generator=generator)
     asked = torch.rand(n, LENGTH, generator=generator).argsort(dim=1)[:, :2]
@@ -303,7 +304,7 @@ def draw(n, generator):
 
 
 def fit(model, part, generator, steps):
-    """Train a part of `TwoPlaces`, the rest as it is; return the share right, as `two_places`."""
+    """Train a part of `TwoPlaces`, the rest frozen; return the accuracy, as in `two_places`."""
     optimizer = torch.optim.Adam(part.parameters())
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 9e-3, total_steps=steps)
     for _ in range(steps):
@@ -321,7 +322,7 @@ def fit(model, part, generator, steps):
 
 
 def trained(n_heads, seed, steps=STEPS, hidden=0):
-    """Train `TwoPlaces`; return it, its share right and the generator of its sentences."""
+    """Train `TwoPlaces`; return it, its accuracy and the generator of its sentences."""
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed + 100)
     model = TwoPlaces(n_heads, hidden)
@@ -334,14 +335,14 @@ def two_places(n_heads, seed, steps=STEPS, hidden=0):
 
 
 def read_again(seed, hidden, steps=LONGER):
-    """Train one head with a readout; then keep the head as it is and train two new readouts.
+    """Train one head with a readout; then freeze the head and train two new readouts.
 
     Returns
     -------
     dict
-        ``weights``, the mean weight of the head on the first and on the second name asked for;
-        ``linear`` and ``hidden``, what each new readout gets right of the first, the second and
-        both answers. All that differs between those two is the readout.
+        ``weights``, the mean weight of the head on the first and on the second queried name;
+        ``linear`` and ``hidden``, the accuracy of each new readout on the first, the second and
+        both answers. These two differ only in the readout.
     """
     model, _, generator = trained(1, seed, hidden=hidden)
     model.requires_grad_(False)
@@ -355,7 +356,7 @@ def read_again(seed, hidden, steps=LONGER):
 
 
 def translator_with(n_heads, parts):
-    """Train the translator for a minute with so many heads; return what is right."""
+    """Train the translator for a minute with so many heads; return its accuracy."""
     translator = Translator.fit(parts.train, sizes={"dropout": 0.05, "n_heads": n_heads})
     found = {
         "exact": exact(translator, parts.test),

@@ -4,11 +4,11 @@
 ``python -m experiments induction toy`` measures its small models again and compares.
 
 ===========  ================================================================================
-`toy`        models of one and of two layers, each from three seeds, learn to go on with a
+`toy`        models of one and of two layers, each from three seeds, learn to continue a
              block of tokens that is repeated: losses and scores while they do, and in the end
-             without the weight on one place before
+             without the weight on one earlier position
 `smollm2`    the same score of each head of SmolLM2 on tokens drawn at random and repeated,
-             and the loss when the heads that score most, or others, hand over their mean
+             and the loss when the output of the heads that score most, or of others, is their mean
 ===========  ================================================================================
 """
 
@@ -51,7 +51,7 @@ PROSE_LENGTH, PROSE = 100, ("01", "02", "03", "04", "05", "06")
 
 
 def repeated(n_rows, generator):
-    """Return rows that repeat a block of distinct tokens to their end, and how long each block is."""
+    """Return rows, each one block of distinct tokens repeated, and the length of each block."""
     low, high = PERIODS
     periods = torch.randint(low, high + 1, (n_rows,), generator=generator)
     order = torch.rand(n_rows, N_TOKENS, generator=generator).argsort(dim=1)
@@ -65,12 +65,12 @@ def shares(weights, periods):
     ----------
     weights : Tensor, shape (n_rows, n_heads, length, length)
     periods : Tensor of int64, shape (n_rows,)
-        After how many tokens each row repeats itself.
+        The number of tokens after which each row repeats itself.
 
     Returns
     -------
     Tensor, shape (n_heads,)
-        The induction score: a mean over the queries whose token was there before.
+        The induction score: a mean over the queries whose token occurred before.
     """
     places = torch.arange(weights.shape[-1])
     # The distance to the token after the last occurrence of the query token.
@@ -86,9 +86,9 @@ def before(weights):
 
 
 def read(model, ids, hidden=0):
-    """Return the logits, and the weights of each layer.
+    """Return the logits, and the attention weights of each layer.
 
-    With `hidden`, queries of the first layer may not attend to the token so many places before.
+    With `hidden`, queries of the first layer may not attend to the token `hidden` positions back.
     """
     x, weights = model.embedding(ids), []
     for i, layer in enumerate(model.stack.layers):
@@ -117,7 +117,7 @@ def judged(model, hidden=0):
 
 
 def begun(n_layers, seed):
-    """Return a new model, its optimiser and the generator of what it reads."""
+    """Return a new model, its optimiser and the generator of its training rows."""
     torch.manual_seed(seed)
     model = DecoderOnly(TransformerConfig(vocab_size=N_TOKENS, n_layers=n_layers, **SIZES))
     optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, betas=(0.9, 0.98))
@@ -137,7 +137,7 @@ def step(model, optimizer, generator, number):
 
 
 def trained(n_layers, seed):
-    """Train one model; return what was measured on the way and in the end."""
+    """Train one model; return the measurements during the training and at its end."""
     model, optimizer, generator = begun(n_layers, seed)
     told = {"seed": seed, "new": [], "again": [], "induction": [], "before": []}
     first = []
@@ -146,8 +146,8 @@ def trained(n_layers, seed):
             found = judged(model)
             for name in ("new", "again"):
                 told[name].append(found[name])
-            # Stored are the largest induction score of the last layer and the weight on the
-            # previous token in the first.
+            # The largest induction score of the last layer and the largest weight on the previous
+            # token in the first layer are stored.
             told["induction"].append(max(found["induction"][-1]))
             told["before"].append(max(found["before"][0]))
         first.append(step(model, optimizer, generator, number))
@@ -186,7 +186,7 @@ def toy():
 
 @contextmanager
 def without(model, heads, means):
-    """Let some heads, each (layer, head), hand over their mean for a while.
+    """Return a context in which the output of some heads, each (layer, head), is their mean.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def without(model, heads, means):
 
 
 def random_texts(vocab_size):
-    """Return texts of tokens drawn at random, each of which is said twice."""
+    """Return texts of random tokens, each of them twice in a row."""
     generator = torch.Generator().manual_seed(0)
     blocks = torch.randint(N_SPECIAL, vocab_size, (N_TEXTS, BLOCK), generator=generator)
     return torch.cat([blocks, blocks], dim=1)
@@ -226,16 +226,16 @@ def scores_of(model, ids):
 
 @torch.inference_mode()
 def losses_of(model, ids, first):
-    """Return the mean loss of each text, of its tokens from place `first` on."""
+    """Return the mean loss of each text over its tokens from position `first` on."""
     x, _ = model.stack(model.embedding(ids), is_causal=True)
     logits = model.output(x[:, first - 1 : -1])
     return F.cross_entropy(logits.mT, ids[:, first:], reduction="none").mean(dim=1)
 
 
 def drawn(top, ranked, seed):
-    """Return as many heads drawn at random, of the same layers as far as these have enough.
+    """Return as many random heads, from the same layers as long as these have enough.
 
-    Heads that are cut for their score are never drawn.
+    The heads in `top` are never drawn.
     """
     generator = torch.Generator().manual_seed(seed)
     rest = sorted(ranked[max(N_CUT) :])
@@ -249,7 +249,7 @@ def drawn(top, ranked, seed):
 
 
 def smollm2():
-    """Score every head of SmolLM2, and cut the first ones or others of the same layers."""
+    """Score every head of SmolLM2; remove the best ones, or others of the same layers."""
     from experiments.modern_context import prose
     from experiments.modern_tasks import smollm2 as load
 
@@ -273,7 +273,7 @@ def smollm2():
     rows = []
     for n in N_CUT:
         top = ranked[:n]
-        # The difference of each text, of which the texts are drawn again.
+        # The difference of each text, for a bootstrap over the texts.
         others = [losses(drawn(top, ranked, seed)) for seed in range(N_DRAWS)]
         rows.append(
             {
@@ -297,7 +297,7 @@ def smollm2():
 
 
 def rounded(value):
-    """Return JSON whose numbers have three decimals."""
+    """Return JSON with numbers rounded to three decimals."""
     if isinstance(value, dict):
         return {name: rounded(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,15 +1,15 @@
 """The stored measurements of chapter 13 inside SmolLM2 and MiniLM.
 
-``python -m experiments interpret`` measures what is missing of these questions, and writes
-``notebooks/data/interpret.json`` after each result: it can be stopped and started again. Each question has a module, named here. All together take some ten minutes
-on one thread.
+``python -m experiments interpret`` measures the questions that have no result yet, and writes
+``notebooks/data/interpret.json`` after each result, so it can be stopped and started again. Each
+question has a module, named here. All together they take some ten minutes on one thread.
 
 ===============  ============================================================================
-`lens`           what the last norm and matrix read in the stream, layer by layer
-`patching`       one vector, or what one head hands over, taken from another text
-`probes`         what a linear probe finds, against control tasks, and whether it is used
-`looking`        where heads look, and what becomes of the answer without them
-`first_token`    the sink: its weight taken away, or what it hands over
+`lens`           what the last norm and the output matrix predict from the residual stream, by layer
+`patching`       one vector, or the output of one head, taken from another text
+`probes`         what a linear probe predicts, against control tasks, and whether the model uses it
+`looking`        where heads attend, and what becomes of the answer without them
+`first_token`    the attention sink: its weight removed, or its value replaced
 `contexts`       the vector of one word in two contexts, with MiniLM
 ===============  ============================================================================
 """
@@ -48,12 +48,12 @@ def interval(samples, seed=0):
 
 
 def rounded(numbers, digits=3):
-    """Return numbers as lists that are stored."""
+    """Return numbers as rounded lists, for JSON."""
     return (np.round(np.asarray(numbers, dtype=float), digits) + 0.0).tolist()
 
 
 def asked(question):
-    """Return what measures a question; its module is imported when it is asked."""
+    """Return the function that measures a question; its module is imported only then."""
 
     @torch.no_grad()
     def measure(told, keep):

@@ -1,8 +1,9 @@
-"""The vector that MiniLM gives a word of two meanings, in sentences of either, and without the word that decides.
+"""MiniLM's vector of a word of two meanings, with the word that decides and without it.
 
-A word's vector is compared by the cosine with the mean vector of each meaning, made of the other
-sentences: it is right if that of its own is nearer. For *bank*, the attention to the words that decide is
-then taken away in all layers, against that to as many other words, sentence by sentence.
+The cosine of a word's vector with the mean vector of each meaning, computed from the other
+sentences, is compared: it is right if the mean of its own meaning is nearer. For *bank*, the
+attention to the deciding words is then masked in all layers, compared sentence by sentence with
+masking as many other words.
 """
 
 import torch
@@ -100,7 +101,7 @@ def model_and_tokenizer():
 
 
 def pieces(tokenizer, text, word):
-    """Return the ids of a sentence, with its ends, and the places of a word's pieces in it."""
+    """Return a sentence's ids, special tokens included, and the places of the word's pieces."""
     ids, mine = tokenizer.encode(text, sos=True, eos=True), tokenizer.encode(word)
     first = next(i for i in range(len(ids)) if ids[i : i + len(mine)] == mine)
     return ids, list(range(first, first + len(mine)))
@@ -112,7 +113,7 @@ def vectors(model, tokenizer, text, word, hidden=()):
     Parameters
     ----------
     hidden : iterable of int
-        Places that the word may not attend to, in any layer.
+        Positions that the word may not attend to, in any layer.
     """
     ids, mine = pieces(tokenizer, text, word)
     seen = torch.ones(len(ids), len(ids), dtype=torch.bool)
@@ -132,9 +133,9 @@ def leanings(found, judged=None):
     Parameters
     ----------
     found : Tensor, shape (2, n, n_layers + 1, d_model)
-        Of the sentences of each meaning; that which is judged is left out of the mean.
+        Of the sentences of each meaning; a sentence's own vector is left out of the mean.
     judged : Tensor of the same shape, optional
-        What is compared in the place of `found`.
+        Vectors compared with the means in place of `found`.
 
     Returns
     -------
@@ -149,7 +150,7 @@ def leanings(found, judged=None):
 
 
 def measure(told, keep):
-    """Measure each word as it is, and without the word that decides or without another."""
+    """Measure each word unchanged, and without the deciding word or without another word."""
     model, tokenizer = model_and_tokenizer()
     for word, meanings in SENTENCES.items():
         if word in told:
@@ -160,8 +161,8 @@ def measure(told, keep):
                 text, decides = each.split("|")
                 ids, mine = pieces(tokenizer, text, word)
                 _, deciding = pieces(tokenizer, text, decides)
-                # The control hides the same number of other tokens, neither ends nor the word
-                # itself.
+                # The control hides as many other tokens, none of which are the special tokens or
+                # the word itself.
                 rest = [i for i in range(1, len(ids) - 1) if i not in (*mine, *deciding)]
                 found[side].append(vectors(model, tokenizer, text, word))
                 blind[side].append(vectors(model, tokenizer, text, word, deciding))

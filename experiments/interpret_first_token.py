@@ -1,11 +1,11 @@
-"""The attention sink of SmolLM2: the loss when a token is hidden, or when its value is another.
+"""The attention sink of SmolLM2: the loss when a token is hidden, or when its value is replaced.
 
 Chapter 12 measures how much attention the first token gets. Here a token is changed from one layer
-on. If it is ``hidden``, later tokens may not attend to it, and the others share its weight.
-Otherwise they attend to it as before, but its value is another: 0 if it is ``empty``, the ``mean``
-of what stands there in the other texts, or that of one ``other`` text. The mean separates two
-things that emptying takes away at once: a constant, and what the token says of its text. The second
-token and one in the middle are controls. Texts are drawn again for the intervals.
+on. If it is ``hidden``, later tokens may not attend to it, and the other tokens share its weight.
+Otherwise they attend to it as before, but its value is replaced: by 0 if it is ``empty``, by the
+``mean`` of the values at that position in the other texts, or by that of one ``other`` text. The
+mean separates two things that emptying removes at once: a constant, and what the token says of its
+text. The second token and one in the middle are controls. The intervals resample the texts.
 """
 
 from contextlib import ExitStack, contextmanager
@@ -18,10 +18,10 @@ from experiments.interpret import interval, rounded
 from experiments.modern_context import prose
 from experiments.modern_tasks import smollm2
 
-# One text of each of these chapters and laboratories, from its token `START` on.
+# One text of each of these chapters and laboratories, which starts at its token `START`.
 PAGES = ("01", "02", "03", "04", "05", "06", "07", "08", "L01", "L02", "L03", "L04")
 START, LENGTH, FROM = 60, 72, 24
-# The layers from which on a token is changed, and which tokens.
+# The layers from which a token is changed, and the positions of those tokens.
 CHANGED = {0: (0, 1), 12: (0, 1, 16)}
 
 
@@ -40,7 +40,7 @@ def losses(model, x, layer, ids, mask=None):
 
 
 def hidden(seq_len, token):
-    """Return the mask that hides a token from all others."""
+    """Return the mask that hides a token from all tokens but itself."""
     seen = torch.ones(seq_len, seq_len, dtype=torch.bool)
     seen[:, token] = False
     seen[token, token] = True
@@ -59,7 +59,7 @@ def values_at(model, x, token):
 
 @contextmanager
 def exchanged(model, layer, token, values):
-    """Let a token have other values for a while, shape (n_layers, n_texts, ...), from a layer on."""
+    """Replace the values of a token, (n_layers, n_texts, ...), from a layer on, in a context."""
     with ExitStack() as stack:
         for i, each in enumerate(model.stack.layers[layer:], layer):
 
@@ -73,7 +73,7 @@ def exchanged(model, layer, token, values):
 
 
 def measure(told, keep):
-    """Measure the loss without and with every change."""
+    """Measure the loss with no change and with each change."""
     if "rows" in told:
         return
     model, ids = smollm2()[0], rows()
