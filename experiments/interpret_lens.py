@@ -1,4 +1,4 @@
-"""What the last norm and matrix read in the stream of SmolLM2, layer by layer, at the last token."""
+"""What the last norm and output matrix predict from SmolLM2's stream at each layer."""
 
 import torch
 
@@ -32,14 +32,14 @@ FACTS = (
 
 
 def ranks(model, ids):
-    """Return at every layer the rank, from 1 on, of the token that is first in the end."""
+    """Return, at every layer, the rank (from 1) of the token that the last layer ranks first."""
     logits = read_off(model, streams(model, torch.tensor([ids]))[:, 0, -1])
     final = logits[:, logits[-1].argmax(), None]
     return (1 + (logits > final).sum(dim=-1)).tolist()
 
 
 def differences(model, tokenizer, contrasts):
-    """Return, for both texts of every pair, by how much the word that is due leads, layer by layer.
+    """Return, for both texts of each pair, the right word's logit minus the wrong one's, by layer.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def differences(model, tokenizer, contrasts):
 
 
 def measure(told, keep):
-    """Measure the ranks of the answers, and the lead of the word that is due."""
+    """Measure the ranks of the answers, and the logit difference of the right words."""
     model, tokenizer = smollm2()
     if "facts" not in told:
         told["facts"] = []

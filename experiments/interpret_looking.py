@@ -1,13 +1,13 @@
-"""Where the heads of SmolLM2 look when a verb is due, and what becomes of the verb without them.
+"""Where the heads of SmolLM2 attend when a verb comes next, and the verb without them.
 
-A head *looks* by the weight that the last token gives to the subject; in texts about people, to *and*
-and the second name, and `interpret_patching` tells which heads carry something. It *matters* by how
-much the lead of the right verb falls when the output of the head at every token is its mean over
-all texts, which says nothing about the text at hand. Heads are cut one by one on the clean
-texts of the first ten pairs. Groups are chosen there and judged on all texts of the other ten
-pairs, so that no group is the best by luck. Heads in both lists are also cut on their own, and
-so are the rest of each list. The random groups are other heads of the same layers as those
-that matter.
+A head *attends* by the weight that the last token gives to the subject; in texts about people, to
+*and* and the second name, where `interpret_patching` measures which heads carry something. A head
+*matters* by how much the logit difference of the right verb falls when the head's output at every
+token is its mean over all texts, which says nothing about the text at hand. Heads are removed one
+by one on the clean texts of the first ten pairs. Groups are chosen there and tested on all texts of
+the other ten pairs, so that no group is the best by luck. Heads in both lists are also removed on
+their own, and so are the rest of each list. The random groups are other heads of the same layers as
+those that matter.
 """
 
 from contextlib import ExitStack
@@ -22,7 +22,7 @@ from experiments.interpret import interval, rounded
 from experiments.modern_tasks import smollm2
 
 LAST = -1
-# The texts of each kind, and the tokens that the word to come depends on.
+# The texts of each kind, and the positions of the tokens that the next word depends on.
 KINDS = {"agreement": (agreement, [1]), "pronouns": (pronouns, [1, 2])}
 # Texts come in pairs with the clean one first, so a step of 2 takes the clean ones.
 CHOOSING, JUDGING = slice(0, 20, 2), slice(20, None)
@@ -31,7 +31,7 @@ DRAWS = 10
 
 
 def asked(kind="agreement"):
-    """Return the ids of the texts of all pairs, and the scores of logits: the lead of the right word."""
+    """Return the ids of all texts, and a function from logits to the lead of the right word."""
     clean, corrupted, due, other = ids_of(smollm2()[1], KINDS[kind][0]())
     ids = torch.tensor([row for pair in zip(clean, corrupted, strict=True) for row in pair])
     right = torch.tensor([word for pair in zip(due, other, strict=True) for word in pair])
@@ -45,14 +45,14 @@ def asked(kind="agreement"):
 
 
 def looks(model, ids, kind="agreement"):
-    """Return the mean weight that each head gives, at the last token, to those of its kind."""
+    """Return the mean weight of each head from the last token to the tokens listed in `KINDS`."""
     _, weights = model.stack(model.embedding(ids), is_causal=True, need_weights=True)
     places = KINDS[kind][1]
     return torch.stack([each[:, :, LAST, places].sum(dim=-1).mean(dim=0) for each in weights])
 
 
 def without(model, ids, group, means):
-    """Return the logits of what follows each text with some heads at their mean.
+    """Return the next-token logits of each text with the output of some heads at its mean.
 
     Parameters
     ----------
@@ -89,12 +89,12 @@ def cut_one_by_one(model, ids, score, means):
 
 
 def places(flat, n_heads=9):
-    """Return (layer, head) of indices of heads."""
+    """Return (layer, head) for each index in a flat list of heads."""
     return [divmod(int(i), n_heads) for i in flat]
 
 
 def measure(told, keep):
-    """Measure both of every head, and groups of heads; of texts about people, where heads look."""
+    """Measure attention and effect of heads and groups; for people, the attention alone."""
     model, _ = smollm2()
     if "looks" not in told.setdefault("pronouns", {}):
         told["pronouns"]["looks"] = rounded(looks(model, asked("pronouns")[0], "pronouns"))

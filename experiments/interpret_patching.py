@@ -1,12 +1,12 @@
 """Activation patching in SmolLM2: how much of the answer an activation of another text brings.
 
 The effect is the share of the way from the corrupted text's score to the clean one's: 0 if nothing
-changes, 1 if the model answers as to the clean text. The score is by how much the word that is due
-after the clean text leads. The controls take the activation from the texts of other pairs:
-``same_answer``, of another pair but with the clean one's answer, ``no_answer``, of another pair with
-the corrupted one's answer, which differs in the noun alone, and ``random``, a vector at random of
-the length of the difference. The heads that move most on their own are then patched together, and the
-effect is compared with the sum of their effects one by one, pair by pair.
+changes, 1 if the model answers as on the clean text. The score is the logit of the word that is
+right after the clean text minus the logit of the other word. The controls take the activation from
+the texts of another pair: ``same_answer`` from one whose answer is the clean text's; ``no_answer``
+from one whose answer is the corrupted text's, so that only the noun differs. ``random`` is a random
+vector of the length of the difference. The heads with the largest effect on their own are then
+patched together, and the effect is compared with the sum of their single effects, pair by pair.
 """
 
 from contextlib import ExitStack
@@ -34,7 +34,7 @@ TOGETHER = 3
 
 
 def prepared(kind):
-    """Return the model and, of the pairs of a kind, both streams, what clean heads gather, and scores."""
+    """Return the model and, for all pairs, both streams, the clean heads' outputs and scores."""
     model, tokenizer = smollm2()
     clean, corrupted, due, other = ids_of(tokenizer, KINDS[kind]())
     both = [streams(model, torch.tensor(texts)).transpose(0, 1) for texts in (clean, corrupted)]
@@ -47,24 +47,24 @@ def prepared(kind):
 
 
 def effects(patched, ends):
-    """Return what `patched` scores are worth between those of the corrupted and of the clean text."""
+    """Return the effects of `patched` scores: 0 at the corrupted text's, 1 at the clean one's."""
     clean, corrupted = ends
     return (patched - corrupted) / (clean - corrupted)
 
 
 def both_ends(model, clean, corrupted, score):
-    """Return the scores of the two texts as they are, from their streams."""
+    """Return the scores of the two texts without a patch, from their streams."""
     logits = go_on(model, torch.stack([clean[-1], corrupted[-1]]), len(clean) - 1)
     return score(logits)
 
 
 def patch_group(model, corrupted, clean_heads, score, group):
-    """Return the score of a corrupted text with what several heads hand over to the last token from a clean one.
+    """Return a corrupted text's score with some heads' outputs at the last token from a clean one.
 
     Parameters
     ----------
     group : list of (layer, head)
-        Of which a later head reads what an earlier one has changed.
+        A later head reads what an earlier one has changed.
     """
     with ExitStack() as changes:
         for layer in {layer for layer, _ in group}:
@@ -79,7 +79,7 @@ def patch_group(model, corrupted, clean_heads, score, group):
 
 
 def measure(told, keep):
-    """Patch every position at every layer, every head at the last token, some together, and the controls."""
+    """Patch each position at each layer, each head at the last token, groups, and the controls."""
     for kind in KINDS:
         mine = told.setdefault(kind, {})
         if {"streams", "controls", "heads", "together"} <= set(mine):
@@ -143,7 +143,7 @@ def measure(told, keep):
 
 
 def _donors(clean, corrupted):
-    """Return for every control the streams that its activations are taken from, pair by pair."""
+    """Return, for every control, the streams that its activations are taken from, pair by pair."""
     n = len(clean)
     # Pairs at a distance of two have their plural on the same side, and therefore the same answer.
     other = [(i + 4) % n for i in range(n)]

@@ -1,18 +1,18 @@
-"""Linear probes in the stream of SmolLM2, for the number of the subject and for random labels.
+"""Linear probes in SmolLM2's residual stream, for the number of the subject and for random labels.
 
-The texts are like "The cat that chased the mouse": every subject is combined with the verbs
-and objects of other pairs, and both nouns are in both numbers. A probe reads the vector of the
-subject or of the last token, and predicts whether the subject is singular or plural. In the
-control task of Hewitt and Liang (2019) each subject has a random label, with *cat* and *cats*
-as two subjects, so a probe that predicts it has memorised a list. ``unseen`` tests the probe
-for number on nouns that it was not trained on. ``untrained`` reads a SmolLM2 with random
-weights. The vector of a subject is the same in all texts that begin with it, because the model is
-causal; so the unit that is drawn again for the intervals is the noun, of which there are twenty.
+The texts are like "The cat that chased the mouse": every subject is combined with the verbs and
+objects of other pairs, and both nouns take both numbers. A probe reads the vector of the subject or
+of the last token, and predicts whether the subject is singular or plural. In the control task of
+Hewitt and Liang (2019) each subject has a random label, with *cat* and *cats* as two subjects, so a
+probe that predicts it has memorised a list. ``unseen`` tests the probe for number on nouns that it
+was not trained on. ``untrained`` reads a SmolLM2 with random weights. The vector of a subject is
+the same in all texts that begin with it, because the model is causal, so the intervals resample the
+twenty nouns and not the texts.
 
-`people` asks the same of texts like "John and Paul wrote several songs when" and "John without
-Paul wrote…": whether the last token tells of one or of several. ``names`` are pairs of names that
-the probe has not read, and ``boys`` texts like "The boys wrote…" and "The boy wrote…", in which
-neither *and* nor *without* stands. In its control task each pair has a random label.
+`people` probes texts like "John and Paul wrote several songs when" and "John without Paul wrote…":
+does the last token's vector tell whether one or several people wrote? ``names`` are pairs of names
+that the probe was not trained on, and ``boys`` texts like "The boys wrote…" and "The boy wrote…",
+which contain neither *and* nor *without*. In its control task each pair has a random label.
 
 `used` measures how the verb changes when the vector is reflected at the decision boundary of
 the probe, or moved by the same distance in another direction.
@@ -28,7 +28,7 @@ from attn_course.interpret import go_on, streams
 from experiments.interpret import interval, rounded
 from experiments.modern_tasks import smollm2
 
-# Each subject is combined with the verbs and objects of this number of other pairs.
+# The number of other pairs whose verbs and objects each subject is combined with.
 OTHERS = 6
 SEEDS = 3
 # The ridge penalty, for vectors whose components have variance 1.
@@ -41,7 +41,7 @@ AT_ONCE = 80
 
 
 def texts():
-    """Return the texts, and for each its noun, the number of the noun and the pair of its object.
+    """Return the texts, and for each its noun, whether it is plural, and the pair of its object.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def fitted(x, labels):
     ----------
     x : Tensor, shape (n, d_model)
     labels : Tensor, shape (n, ...)
-        Further axes hold several labels.
+        Further axes hold several sets of labels.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def right(x, labels, probe):
 
 
 def shared(found, units):
-    """Return the share of right answers and its interval, for which the units are drawn again.
+    """Return the share of right answers and its interval, from resampling the units.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def shared(found, units):
 
 
 def told_of(x, nouns, plural, others):
-    """Return the accuracy of probes on texts with unseen objects or unseen nouns.
+    """Return the accuracy of probes on texts with held-out objects or held-out nouns.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def crowds():
     -------
     texts : list of str
     facts : Tensor of int64, shape (n_texts, 4)
-        Whether it tells of people by name, the pair or noun, whether it tells of several, and
+        Whether the text names people, its pair or noun, whether it is about several, and
         what they do.
     """
     pairs = [contrast.clean.split() for contrast in pronouns()]
@@ -169,7 +169,7 @@ def crowds():
 
 
 def people(x, facts):
-    """Return the accuracy of probes for one or several, at one layer.
+    """Return the accuracy of probes at one layer for whether a text is about one or several.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def people(x, facts):
     draws = torch.Generator().manual_seed(0)
     label = torch.stack([torch.randperm(40, generator=draws) % 2 * 2 - 1 for _ in range(SEEDS)], 1)
     label = label[2 * pair + (number > 0)]
-    # The last two things that people do are held out.
+    # The last two predicates of the texts are held out.
     kept = done < done.max() - 1
     unread = torch.zeros(len(x), dtype=torch.bool)
     for fold in range(4):
@@ -201,7 +201,7 @@ def people(x, facts):
 
 
 def last_of(model, tokenizer, written):
-    """Return the stream of the last token of texts of different lengths."""
+    """Return the last token's residual stream for texts of different lengths."""
     ids = [tokenizer.encode(text) for text in written]
     found = torch.empty(model.config.n_layers + 1, len(ids), model.config.d_model)
     for length in {len(each) for each in ids}:
@@ -211,7 +211,7 @@ def last_of(model, tokenizer, written):
 
 
 def moved(x, probe, way):
-    """Reflect vectors at the decision boundary, or move them as far in another direction.
+    """Reflect vectors at the decision boundary, or shift them as far in another direction.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def moved(x, probe, way):
 
 
 def used(model, tokenizer):
-    """Return for each layer the mean score of the verb, and how often it is wrong.
+    """Return for each layer the mean score of the verb, and how often the wrong verb is preferred.
 
     The score is the logit of the right verb minus that of the wrong one. The probe was not
     trained on the nouns of these texts.
@@ -264,7 +264,7 @@ def used(model, tokenizer):
 
 
 def batched(model, ids):
-    """Return the streams of many texts."""
+    """Return the residual streams of many texts, computed in batches."""
     return torch.cat([streams(model, some) for some in ids.split(AT_ONCE)], dim=1)
 
 

@@ -1,9 +1,9 @@
 """Attention by tiles as a Triton kernel: what FlashAttention does, in fifty lines.
 
-Triton is a language for kernels of GPUs that is written as Python. Where PyTorch finds a GPU, the
-kernel is compiled for it; elsewhere it runs in Triton's interpreter, one program after another, with
-NumPy. This module alone needs Triton, which the course does not bring: `make test-kernel` puts it
-into ``build/triton`` (Linux, 1 GB), where ``PYTHONPATH`` finds it.
+Triton is a language for GPU kernels that is embedded in Python. Where PyTorch finds a GPU, the
+kernel is compiled for it; elsewhere it runs in Triton's interpreter, one program after another,
+with NumPy. Only this module needs Triton, which the course does not install: `make test-kernel`
+puts it into ``build/triton`` (Linux, 1 GB), where ``PYTHONPATH`` finds it.
 """
 
 import math
@@ -28,7 +28,7 @@ def attention_kernel(
     tgt_len, src_len, scale,
     D_K: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, IS_CAUSAL: tl.constexpr,
 ):  # fmt: skip
-    """Compute `ROWS` rows of the output of one head; each program does that for other rows."""
+    """Compute `ROWS` rows of the output of one head; each program computes other rows."""
     head, first = tl.program_id(1), tl.program_id(0) * ROWS
     row, place = first + tl.arange(0, ROWS), tl.arange(0, D_K)
     here = (head * tgt_len + row[:, None]) * D_K + place[None, :]
@@ -38,7 +38,8 @@ def attention_kernel(
     total = tl.zeros((ROWS,), tl.float32)
     mean = tl.zeros((ROWS, D_K), tl.float32)
 
-    # Row i may look at the keys up to i + ahead. No row of this tile sees those from `stop` on.
+    # Query i may attend to the keys up to i + ahead. No query of this tile attends to a key from
+    # `stop` on.
     ahead = src_len - tgt_len
     stop = tl.minimum(src_len, first + ROWS + ahead) if IS_CAUSAL else src_len
     for start in range(0, stop, COLUMNS):
@@ -78,12 +79,12 @@ def attention(
     ----------
     query : Tensor of float32, shape (..., tgt_len, d_k)
     key, value : Tensor of float32, shape (..., src_len, d_k)
-        `d_k` is a power of two from 16 on, as tensor cores want it.
+        `d_k` is a power of two and at least 16, as tensor cores require.
     is_causal : bool, default False
-        Whether a query sees no key behind its own place. The last query stands at the last key, as in
-        `attn.attention.scaled_dot_product_attention`.
+        Whether a query attends to no key after its own position. The last query is aligned with the
+        last key, as in `attn.attention.scaled_dot_product_attention`.
     rows, columns : int, default 32
-        Size of a tile of scores, powers of two from 16 on.
+        Size of a tile of scores, powers of two and at least 16.
 
     Returns
     -------
@@ -92,7 +93,7 @@ def attention(
     Raises
     ------
     ValueError
-        If shapes or sizes are others, or queries outnumber the keys in causal attention.
+        If a shape or size is invalid, or causal attention has more queries than keys.
 
     References
     ----------
@@ -117,7 +118,7 @@ def attention(
     if not src_len or is_causal and tgt_len > src_len:
         raise argument_error("key", f"at least {max(tgt_len, 1)} keys", src_len)
     output = torch.empty_like(query, memory_format=torch.contiguous_format)
-    # exp2 is what a GPU computes; the scale changes the base from e to 2.
+    # A GPU computes exp2 directly; the scale changes the base from e to 2.
     scale = math.log2(math.e) / math.sqrt(d_k)
     grid = (triton.cdiv(tgt_len, rows), math.prod(batch))
     if all(grid):

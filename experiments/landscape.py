@@ -1,9 +1,10 @@
-"""A masked, a causal and a recurrent model of one size, after more and more steps.
+"""A masked, a causal and a recurrent model of one size, after more and more training steps.
 
-Writes ``notebooks/data/landscape.json``, which chapter 11 draws. All three read 8,000 Spanish
-sentences of the grammar and are asked for each word of 500 others. The longest runs are also asked
-for 500 of the sentences they read. A second recurrent model answers, as the masked one does, for
-three words in ten. The runs of 800 steps, that one included, are made with three seeds.
+Writes ``notebooks/data/landscape.json``, which chapter 11 draws. All models are trained on 8,000
+Spanish sentences of the grammar and predict each word of 500 others. The models of the longest runs
+also predict 500 of their training sentences. A second recurrent model is trained, as the masked one
+is, on predicting three words in ten. The runs of 800 steps, of all four models, are made with three
+seeds.
 """
 
 from functools import cache
@@ -28,7 +29,7 @@ RESULTS = DATA / "landscape.json"
 
 
 def masked_loss(model, batch):
-    """Ask for three in ten words, of a text in which they are hidden."""
+    """Return the loss of predicting three words in ten, which are masked in the text."""
     ids, lengths = batch
     hide = (torch.rand(ids.shape) < HIDDEN) & (ids > WordTokenizer.eos_id)
     read = ids.masked_fill(hide, model.config.vocab_size - 1)
@@ -37,20 +38,20 @@ def masked_loss(model, batch):
 
 
 def causal_loss(model, batch):
-    """Ask for each word after those before it."""
+    """Return the loss of predicting each word from the words before it."""
     read, asked = shift(batch[0])
     return cross_entropy(model(read)[0], asked, pad_id=WordTokenizer.pad_id)
 
 
 def recurrent_loss(model, batch):
-    """Ask for each word between those on its two sides."""
+    """Return the loss of predicting each word from the words on both its sides."""
     ids, lengths = batch
     asked = ids[:, 1:-1].masked_fill(ids[:, 1:-1] == WordTokenizer.eos_id, WordTokenizer.pad_id)
     return cross_entropy(model(ids, lengths), asked, pad_id=WordTokenizer.pad_id)
 
 
 def recurrent_third_loss(model, batch):
-    """Ask for three in ten words, each between those on its two sides."""
+    """Return the loss of predicting three words in ten from the words on both their sides."""
     ids, lengths = batch
     asked = ids[:, 1:-1].masked_fill(ids[:, 1:-1] == WordTokenizer.eos_id, WordTokenizer.pad_id)
     asked = asked.masked_fill(torch.rand(asked.shape) >= HIDDEN, WordTokenizer.pad_id)
@@ -58,13 +59,13 @@ def recurrent_third_loss(model, batch):
 
 
 def collate(sentences):
-    """Fill sentences up to one length."""
+    """Pad sentences to the same length."""
     return pad(sentences, WordTokenizer.pad_id)
 
 
 @torch.no_grad()
 def guesses(model, ids):
-    """Return the logits of each word of one sentence, the word itself being unknown.
+    """Return the logits of each word of one sentence, computed without reading that word.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ def accuracy(model, sentences, words=None):
 
 
 def make_models(vocab_size, seed=0):
-    """Return the four, each with its loss; the last id of the vocabulary hides a word."""
+    """Yield the name, model and loss of each of the four; the last id is the mask token."""
     config = TransformerConfig(
         vocab_size=vocab_size,
         d_model=64,
@@ -121,7 +122,7 @@ def make_models(vocab_size, seed=0):
 
 
 def measure(name, steps, seed, tokenizer, sentences, held_out):
-    """Train one model, and return what it gets right."""
+    """Train one model, and return its accuracy."""
     config = TrainingConfig(
         steps=steps, learning_rate=5e-3, warmup_steps=50, label_smoothing=0.0, seed=seed
     )
@@ -146,7 +147,7 @@ def measure(name, steps, seed, tokenizer, sentences, held_out):
 
 @cache
 def material():
-    """Return the tokenizer, and the sentences to train and to test on."""
+    """Return the tokenizer, and the training and test sentences."""
     parts = splits(n_train=8000)
     tokenizer = WordTokenizer.train(pair.target for pair in parts.train)
     sentences, held_out = (

@@ -1,4 +1,4 @@
-"""Which language a text is in, by its words and letters: the tables, and how often they are right.
+"""Which language a text is in, by its words and letters: the tables, and their accuracy.
 
 ``python -m experiments languages`` counts words and pairs of letters in the training sentences of the
 real corpus, writes the tables that `attn.applications.translation.recogniser` reads, and measures it on
@@ -17,9 +17,9 @@ from attn.corpus import tatoeba
 from attn_course.everyday import everyday
 from experiments.runner import Experiment, Row
 
-# What is added to the counts after a letter, shared out as letters are on the whole.
+# The weight of the prior, the overall frequency of each letter, in the counts after a letter.
 PRIOR = 20
-# The number of words in the table, and the most that one may say, in tenths of a nat.
+# The number of words in the table, and the largest entry of a word, in tenths of a nat.
 N_WORDS, MOST = 200, 60
 N_EACH = 500
 EMOJI = [*map(chr, (*range(0x1F300, 0x1F650), *range(0x1F680, 0x1F6C6), *range(0x1F910, 0x1F970)))]
@@ -28,7 +28,7 @@ corpus = cache(tatoeba)
 
 
 def counted(side):
-    """Return how often the training sentences have each word, in small letters."""
+    """Return how often each word, in lower case, occurs in the training sentences."""
     words = Counter()
     for pair in corpus()["train"]:
         words.update(_WORD.findall(getattr(pair, side).lower().replace("’", "'")))
@@ -36,7 +36,7 @@ def counted(side):
 
 
 def letters(side):
-    """Return the surprise of each sign after each other, in tenths of a nat."""
+    """Return the surprisal of each character after each other one, in tenths of a nat."""
     counts = np.zeros((len(SIGNS), len(SIGNS)))
     for word, n in counted(side).items():
         ids = places(word)
@@ -47,7 +47,7 @@ def letters(side):
 
 
 def words():
-    """Return by how many tenths of a nat each frequent word is more probable in Spanish."""
+    """Return, in tenths of a nat, how much more probable each frequent word is in Spanish."""
     english, spanish = counted("source"), counted("target")
     said = sorted(english | spanish, key=lambda word: (-english[word] - spanish[word], word))
     totals = english.total(), spanish.total()
@@ -60,7 +60,7 @@ def words():
 
 
 def kinds(seed=0):
-    """Return the texts that are to be recognised, with what they are expected to be and are."""
+    """Return texts to recognise, by kind, with their expected and their true language."""
     parts, rng = corpus(), random.Random(seed)
     tests = [*parts["validation"], *parts["clusters"], *parts["plain"]]
     emoji = ["".join(rng.choices(EMOJI, k=rng.randint(1, 5))) for _ in range(N_EACH)]
@@ -79,7 +79,7 @@ def kinds(seed=0):
 
 
 def rates():
-    """Return for each kind how many are recognised as what they are, of how many."""
+    """Return, for each kind, how many texts are recognised correctly, and their number."""
     return {
         name: [sum(language_of(text, expected) == right for text in texts), len(texts)]
         for name, (texts, expected, right) in kinds().items()

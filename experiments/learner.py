@@ -1,4 +1,4 @@
-"""The small translator that learns in the reader's browser: its sentences, and what is stored of one training.
+"""The small translator that learns in the reader's browser: its sentences, and one stored training.
 
 ``python -m experiments.learner`` draws the sentences from the grammar, trains the translator in Node with the modules of
 the page, and writes both beside the widget. It takes a minute.
@@ -32,7 +32,7 @@ WORDS = frozenset(SAID.split())
 
 
 class SmallDice(Dice):
-    """Choose at random among the entries of the lexicon that `WORDS` can say."""
+    """Choose at random among the entries of the lexicon that have a form in `WORDS`."""
 
     def one(self, options):
         return super().one([option for option in options if _sayable(option)])
@@ -47,7 +47,7 @@ def _sayable(option):
 
 
 def pairs(number, seed=46):
-    """Return that many different pairs of the grammar, English and Spanish, of few words."""
+    """Return that many different English and Spanish pairs of the grammar, of few words."""
     pick, found = SmallDice(seed), {}
     while len(found) < number:
         frame = pick.weighted(FRAMES)
@@ -62,7 +62,7 @@ def pairs(number, seed=46):
 
 
 def world():
-    """Return the sentences as the page reads them: both vocabularies and both parts."""
+    """Return the vocabularies and the held-out and training sentences, as the page reads them."""
     found = pairs(N_TRAIN + N_HELD_OUT)
     sides = [sorted({word for pair in found for word in pair[side].split()}) for side in (0, 1)]
     lines = ["|".join(pair) for pair in found]
@@ -120,7 +120,7 @@ console.log(JSON.stringify({
 
 
 def trained(moments=MOMENTS, seed=SEED, is_broken=True):
-    """Return a training of the page as Node runs it: its film, its model, and what breaking it does."""
+    """Return a training run in Node: its frames, its model, and the effects of breaking it."""
     told = {"seed": seed, "moments": moments, "shown": SHOWN}
     given = json.dumps(told | {"world": read("world"), "isBroken": is_broken})
     with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
-"""The four miniatures of appendix A4, each with what it is compared to, and with three seeds.
+"""The four miniatures of appendix A4, each with its baseline, and with three seeds.
 
-Writes ``notebooks/data/miniatures.json``, what they get right, and ``miniatures.safetensors`` beside
-it, the weights of one of each, which the page shows at work. Run it with ``python -m
+Writes ``notebooks/data/miniatures.json``, their accuracy, and beside it ``miniatures.safetensors``,
+the weights of one model of each kind, which the page runs. Run it with ``python -m
 experiments.miniatures``: some fifteen minutes on one thread. What is stored is not measured again.
 """
 
@@ -17,7 +17,7 @@ from experiments.runner import DATA, Experiment, Row
 
 RESULTS, WEIGHTS = DATA / "miniatures.json", DATA / "miniatures.safetensors"
 SEEDS = (0, 1, 2)
-# The seed of the test pictures; training uses others.
+# The seed of the test pictures; training uses other seeds.
 ASKED = 1000
 N = 500
 
@@ -59,12 +59,12 @@ MINIATURES = {
 
 
 def rounded(model):
-    """Return the model with its weights as they are shipped, of half the digits."""
+    """Return the model with its weights rounded to half precision, as they are shipped."""
     return model.half().float().eval()
 
 
 def baselines():
-    """Return what those get right that learn nothing, or no more than one number for each choice."""
+    """Return the accuracy of baselines that learn nothing, or one number for each choice."""
     small, large = upscaling.pairs(N, ASKED)
     kernel = upscaling.fixed(*upscaling.pairs(1500, 0))
     told = {
@@ -83,7 +83,7 @@ def baselines():
 
 
 def measured(seed, name, kind):
-    """Return what a miniature gets right; keep the weights of the first of each kind."""
+    """Return the accuracy of a miniature; store the weights of the first of each kind."""
     module, kinds, measure = MINIATURES[name]
     model = rounded(module.trained(kind, seed))
     if kind == kinds[0] and seed == SEEDS[0]:
@@ -96,7 +96,7 @@ def measured(seed, name, kind):
 
 
 def rows():
-    """Return what is measured: what needs no training, and every kind of miniature by seed."""
+    """Return what is measured: the baselines, and every kind of miniature by seed."""
     found = {"baselines": Row(baselines, ("baselines",))}
     for seed in SEEDS:
         for name, (_, kinds, _) in MINIATURES.items():

@@ -1,17 +1,17 @@
-"""Mixers trained beside each other: which recall, which count, which copy, and for what state.
+"""Mixers trained side by side: which ones recall, count and copy, and with how large a state.
 
 Every model of a task reads the same examples, drawn from its seed, until it has spent the same
-operations: a model whose step costs more takes fewer steps. Each has its own learning rate, found
-with a seed that is not reported.
+number of operations: a model with more costly steps takes fewer. Each has its own learning rate,
+found with a seed that is not reported.
 
 ===============  ============================================================================
-`recall`         pairs of a key and a value, then keys: which value had each? (Arora et al., 2024)
+`recall`         pairs of a key and a value, then keys: the value of each? (Arora et al., 2024)
 `state`          the same with a smaller state
-`copy`           tokens in a row, of each length up to 16, which are to be said again
+`copy`           tokens in a row, of each length up to 16, which are to be repeated
 `three lengths`  the same after a training on three lengths alone
 `parity`         is the number of ones so far even or odd?
-`swaps`          in which order are three things when two change places at each step?
-`language`       which token follows, in short sentences and in the prose of the course?
+`swaps`          the order of three things after each step, which swaps two of them
+`language`       the next token, in short sentences and in the prose of the course
 ===============  ============================================================================
 """
 
@@ -51,14 +51,14 @@ N_FIRST = 3
 N_HEADS, D_MODEL = 2, 32
 N_KEYS, N_VALUES, N_ASKED = 32, 16, 8
 N_COPIED = 64
-# The places to which each order of three things moves them.
+# Every permutation of three things, as a row of indices.
 ORDERS = torch.tensor(list(permutations(range(3))))
 SWAPS = torch.tensor([i for i, order in enumerate(ORDERS) if (order == torch.arange(3)).sum() == 1])
 HIDDEN = -100
 
 
 def recall(n_rows, n_pairs, generator):
-    """Return pairs and then keys, and at each of these keys the value that it had."""
+    """Return keys with values, then some of the keys; the answers there are their values."""
     keys = torch.rand(n_rows, N_KEYS, generator=generator).argsort(dim=1)[:, :n_pairs]
     values = N_KEYS + torch.randint(N_VALUES, keys.shape, generator=generator)
     asked = torch.rand(keys.shape, generator=generator).argsort(dim=1)[:, :N_ASKED]
@@ -69,7 +69,7 @@ def recall(n_rows, n_pairs, generator):
 
 
 def copy(n_rows, length, generator):
-    """Return distinct tokens between two marks, and these again but for the last."""
+    """Return distinct tokens between two marks, then the same without the last; and the answers."""
     told = torch.rand(n_rows, N_COPIED, generator=generator).argsort(dim=1)[:, :length]
     start = torch.full((n_rows, 1), N_COPIED)
     ids = torch.cat((start, told, start + 1, told[:, :-1]), dim=1)
@@ -79,19 +79,19 @@ def copy(n_rows, length, generator):
 
 
 def parity(n_rows, length, generator):
-    """Return a mark and bits, and at each bit the parity of those so far."""
+    """Return a mark and bits; the answer at each bit is the parity of the bits so far."""
     bits = torch.randint(2, (n_rows, length), generator=generator)
     return _marked(bits, bits.cumsum(dim=1) % 2, 2)
 
 
 def swaps(n_rows, length, generator):
-    """Return a mark and orders that exchange two of three, and what they have led to so far."""
+    """Return a mark and swaps of two of three things; the answers are their products so far."""
     drawn = SWAPS[torch.randint(len(SWAPS), (n_rows, length), generator=generator)]
     return _marked(drawn, composed(drawn), len(ORDERS))
 
 
 def composed(numbers):
-    """Return the number of the order to which those up to each place lead, shape (n_rows, length)."""
+    """Return the number of the permutation composed up to each position, shape (n_rows, length)."""
     held, found = torch.arange(3).expand(len(numbers), 3), []
     for step in numbers.T:
         held = held.gather(1, ORDERS[step])
@@ -108,7 +108,7 @@ def _marked(ids, answers, mark):
 
 @dataclass(frozen=True)
 class Task:
-    """What is drawn, in which sizes it is trained and judged, and what may be spent on training.
+    """How examples are drawn, their sizes in training and in the test, and the training budget.
 
     `budget` is the number of operations, forward and backward, of all steps together.
     """
@@ -131,7 +131,7 @@ TASKS = {
 
 @dataclass(frozen=True)
 class Variant:
-    """What a model has in its layers, and the positions that these read."""
+    """The layers of a model, and its positions."""
 
     mixers: tuple[Mixer, ...]
     positions: str = "none"
@@ -193,20 +193,22 @@ LANGUAGE = {
         "delta rule and softmax",
     )
 } | {"sink": Variant((MultiHead(sink=True),), "rotary")}
-# The vocabulary is learned from so many sentences, and from the prose that is read.
+# The vocabulary is learned from so many sentences, and from the training prose.
 N_SENTENCES, N_TOKENS = 20_000, 1000
-# The tokens of a text in training, the texts of a step, half of them prose, and what all steps may spend.
+# The tokens of a training text, the texts of a step, half of them prose, and the operations of all
+# steps.
 READ, N_TEXTS, LANGUAGE_BUDGET = 128, 8, 3e11
 # The rates are tried with this share of the steps.
 SWEPT = 1 / 3
-# Places of a text and ranks of tokens, by how often they come in training, between which losses are means.
+# The edges of the ranges of positions, and of frequency ranks of tokens, over which losses are
+# averaged.
 PLACES, RANKS = (0, 16, 64, 128, 256), (0, 50, 250, N_TOKENS)
-# The tokens of each text that are judged.
+# The number of tokens of each kind of text that are tested.
 N_ASKED_FOR = 12_288
-# Smaller keys, and so smaller states, than D_MODEL / N_HEADS.
+# Keys, and so states, that are smaller than D_MODEL / N_HEADS gives.
 STATES = {("delta rule", 4): Variant((DeltaRule(convolution=4, d_k=4),))}
 STATE_SEEDS = SEEDS[:3]
-# Trackers have no convolution: what they know of the tokens before is in their state.
+# Trackers have no convolution, so that only their state holds earlier tokens.
 TRACKERS = {
     "softmax": (MultiHead(), "rotary"),
     "linear": (LinearAttention(), "none"),
@@ -227,10 +229,11 @@ TRACKING = {
 
 
 def operations(config, task):
-    """Return the operations of a step of training, and the tokens read: means over the sizes.
+    """Return the operations of a training step, and the tokens read: means over the sizes.
 
-    Products of matrices count, forward and backward. PyTorch's counter leaves triangular systems
-    out, and on a CPU the fused attention, whose five products backward count as on a GPU.
+    Matrix products are counted, forward and backward. PyTorch's counter omits triangular systems
+    and, on a CPU, fused attention; they are added, the latter with five backward products as on a
+    GPU.
     """
     model, total, n_tokens, sizes = DecoderOnly(config), 0, 0, TASKS[task].trained
     for size in sizes:
@@ -261,14 +264,14 @@ def counted(loss):
 
 
 def loss_of(model, ids, answers):
-    """Return the mean loss of the answers; the other tokens are only read."""
+    """Return the mean loss of the answers; the other tokens have no loss."""
     asked = answers != HIDDEN
     return F.cross_entropy(model(ids)[0][asked], answers[asked])
 
 
 @torch.no_grad()
 def judged(model, task, size, seed):
-    """Return the loss on examples of one size, and the share of answers that are right."""
+    """Return the loss on examples of one size, and the share of right answers."""
     ids, answers = TASKS[task].draw(N_JUDGED, size, torch.Generator().manual_seed(seed))
     asked = answers != HIDDEN
     logits = model(ids)[0][asked]
@@ -277,12 +280,12 @@ def judged(model, task, size, seed):
 
 
 def steps_of(config, task, share=1.0):
-    """Return how many steps a share of the budget allows."""
+    """Return how many steps a share of the budget pays for."""
     return round(share * TASKS[task].budget / operations(config, task)[0])
 
 
 def training(config, task, rate, n_steps, seed):
-    """Train a model; yield it and the loss after each step."""
+    """Train a model; yield it and the loss of each step."""
     sizes = TASKS[task].trained
 
     def loss(model, number, generator):
@@ -292,7 +295,7 @@ def training(config, task, rate, n_steps, seed):
 
 
 def taught(config, loss_at, rate, n_steps, seed):
-    """Train a model on the loss of each step; yield it and that loss after the step."""
+    """Train a model on the losses of `loss_at`; yield it and the loss after each step."""
     torch.manual_seed(seed)
     model = DecoderOnly(config)
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98))
@@ -316,7 +319,7 @@ def trained(config, task, rate, seed, share=1.0):
 
 
 def tuned(config, task):
-    """Return the loss on the sizes of training after half of a training with each rate."""
+    """Return the loss on the training sizes after half of a training, by learning rate."""
     found = {}
     for rate in RATES:
         model, _ = trained(config, task, rate, TUNING_SEED, 0.5)
@@ -326,7 +329,7 @@ def tuned(config, task):
 
 
 def measured(task, variant, seeds=SEEDS, rate=None):
-    """Tune the rate unless it is given; return what models from each seed get right."""
+    """Tune the rate unless it is given; return the results of models from each seed."""
     config = variant.config(task)
     rates = {} if rate else tuned(config, task)
     rate = rate or float(min(rates, key=rates.get))
@@ -350,9 +353,9 @@ def measured(task, variant, seeds=SEEDS, rate=None):
 
 @cache
 def language():
-    """Return the texts that are read and those that are judged, as rows of ids, and a digest of them.
+    """Return the training and the test texts, as rows of ids, and a digest of them.
 
-    Of both kinds, "sentences" and "prose", what is judged has not been read.
+    Both kinds, "sentences" and "prose", have test texts that are not in the training.
     """
     parts = tatoeba()
     parts["held out"] = [*parts["validation"], *parts["clusters"], *parts["plain"]]
@@ -375,13 +378,13 @@ def language():
 
 
 def reader(variant):
-    """Return the configuration of a model of text."""
+    """Return the configuration of a language model with this variant."""
     sizes = {"vocab_size": N_TOKENS, "d_model": 64, "n_heads": 4, "d_ff": 128}
     return replace(variant.config("recall"), **sizes)
 
 
 def next_loss(model, number, generator):
-    """Return the loss of the next step: as many stretches of sentences as of prose."""
+    """Return the loss of the next step, on as many windows of sentences as of prose."""
     rows = []
     for ids in language()[0].values():
         firsts = torch.randint(len(ids) - READ, (N_TEXTS // 2,), generator=generator)
@@ -392,7 +395,7 @@ def next_loss(model, number, generator):
 
 @torch.no_grad()
 def losses(model, ids):
-    """Return the mean loss of a text, that of each range of `PLACES`, and of each of `RANKS`."""
+    """Return the mean loss: of all tokens, by range of `PLACES` and by range of `RANKS`."""
     length, texts = PLACES[-1], language()[0].values()
     rows = torch.stack([ids[i : i + length + 1] for i in range(0, len(ids) - length, length)])
     found = torch.cat(
@@ -409,7 +412,7 @@ def losses(model, ids):
 
 
 def read_through(variant, rate, seed, share=1.0):
-    """Train a model of text; return its losses on each kind, the number of steps and the first losses."""
+    """Train a language model; return its losses by kind, number of steps and first losses."""
     config = reader(variant)
     spent = counted(partial(next_loss, DecoderOnly(config), 0, torch.Generator().manual_seed(0)))
     n_steps = round(share * LANGUAGE_BUDGET / spent)
@@ -419,7 +422,7 @@ def read_through(variant, rate, seed, share=1.0):
 
 
 def literate(variant, seeds=SEEDS, rate=None):
-    """Tune the rate unless it is given; return the losses of models of text from each seed."""
+    """Tune the rate unless it is given; return the losses of language models from each seed."""
     rates = {}
     for tried in () if rate else RATES:
         told, *_ = read_through(variant, tried, TUNING_SEED, SWEPT)
@@ -442,13 +445,13 @@ def literate(variant, seeds=SEEDS, rate=None):
 
 
 def kept_bytes(config):
-    """Return what all layers keep of a text of 64 tokens, in bytes."""
+    """Return the size, in bytes, of all layers' caches after a text of 64 tokens."""
     layers = (config.mixers[i % len(config.mixers)] for i in range(config.n_layers))
     return sum(mixer.cache_bytes(config, 64) for mixer in layers)
 
 
 def sized(name, d_k):
-    """Return the row of a mixer with keys of another size, at the rate of that with its own."""
+    """Return the row of a mixer with another key size, at the learning rate of the usual size."""
 
     def measure(stored):
         rate = stored["recall"][name]["rate"]

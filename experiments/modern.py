@@ -1,20 +1,20 @@
-"""What chapter 12 tells of language models of today and does not measure while it is read.
+"""What chapter 12 reports of today's language models but does not measure when it runs.
 
-``python -m experiments modern`` measures what is missing of these questions, and writes
-``notebooks/data/modern.json`` after each result: it can be stopped and started again. Each question
-has a module, named here.
+``python -m experiments modern`` measures the questions that have no result yet, and writes
+``notebooks/data/modern.json`` after each result, so it can be stopped and started again. Each
+question has a module, named here.
 
 ===============  ============================================================================
 `changes`        from the decoder of 2017 to a Llama, one change at a time
 `context`        a text longer than those read in training
-`needle`         a number to be found at positions that were not read in training
-`sinks`          what a pretrained model's heads do with the first token, and without it
+`needle`         a number to be found at positions that the training did not have
+`sinks`          how a pretrained model's heads attend to the first token, and the loss without it
 `few_shot`       examples in the prompt
-`lora`           a task learnt by a few weights beside those of a pretrained model
+`lora`           a task learnt by a few weights added to a frozen pretrained model
 `speed`          reading a prompt and writing, against the memory's bandwidth
-`speculative`    a quick model proposes and a slow one decides
-`rounding`       the weights of the file, and the same rounded once more
-`writing`        how SmolLM2 writes on, and where its other tokens would have led
+`speculative`    a fast model proposes tokens and a slow one accepts or rejects them
+`rounding`       the weights of the file, and the same weights rounded once more
+`writing`        how SmolLM2 continues texts, and how it would after its other likely tokens
 ===============  ============================================================================
 """
 
@@ -43,7 +43,7 @@ def stored(path=RESULTS):
 
 
 def asked(question):
-    """Return what measures a question; its module is imported when it is asked."""
+    """Return the function that measures a question; its module is imported only then."""
 
     def measure(told, keep):
         importlib.import_module(f"experiments.modern_{question}").measure(told, keep)

@@ -1,8 +1,8 @@
 """From the decoder of 2017 to a Llama, one change at a time: the effect of each at a small size.
 
-Every model reads the same windows of English sentences for the same number of steps, three times
-with other first weights. What is compared is the loss of a token on sentences held out. A Llama
-also leaves its embeddings as they are, while here all models multiply them as the paper does.
+Every model reads the same windows of English sentences for the same number of steps, from three
+different initialisations. The models are compared by the loss per token on held-out sentences. A
+Llama also does not scale its embeddings, while here all models scale them as the paper does.
 """
 
 import itertools
@@ -23,7 +23,7 @@ PAPER = TransformerConfig(
     dropout=0.0,
     tie_embeddings=False,
 )
-# Each change is added to those before it. At two thirds of the inner size the three matrices of
+# Each change is added to the previous ones. At two thirds of the inner size the three matrices of
 # SwiGLU have as many parameters as the two that they replace.
 LADDER = {
     "paper": {},
@@ -41,8 +41,8 @@ CONTROLS = {
     "tied_and_unscaled": {"scale_embeddings": False},
 }
 LENGTH, STEPS, SEEDS = 64, 300, (0, 1, 2)
-# The learning rates that are tried with a third of the steps. The other models take the rate of the
-# nearest of these.
+# The learning rates that are tried with a third of the steps. A model without its own search takes
+# the rate of the nearest model that has one.
 RATES, SWEEP = (
     {
         "paper": (5e-4, 1.5e-3, 4e-3),
@@ -51,7 +51,7 @@ RATES, SWEEP = (
     },
     3,
 )
-# The number of steps that are timed in turns; the fastest turn counts.
+# The number of steps that are timed per turn, and of turns; the fastest turn counts.
 N_TIMED, ROUNDS = 2, 5
 
 
@@ -69,7 +69,7 @@ def controls():
 
 
 def rate_of(name, rates):
-    """Return the learning rate of a model: the best of the nearest that was tuned."""
+    """Return the learning rate of a model: the best of the nearest model with a search."""
     if (configs() | controls())[name].norm == "post":
         tuned = "paper"
     else:
@@ -78,19 +78,19 @@ def rate_of(name, rates):
 
 
 def held_out(model, ids):
-    """Return the mean loss of a token of sentences held out."""
+    """Return the mean loss per token of held-out sentences."""
     return float(training.losses_by_place(lambda rows: model(rows)[0], ids, LENGTH).mean())
 
 
 def trained(config, rate, steps, seed, text):
-    """Return a model that has read, and its first losses."""
+    """Return a trained model, and its first losses."""
     run = training.begun(config, rate, steps, seed)
     model = training.go(run, training.Windows(text, LENGTH, seed))
     return model, training.first_losses(run)
 
 
 def described(name, config):
-    """Return what is known of a model before it is trained."""
+    """Return the facts about a model that need no training."""
     n_kv_heads = config.n_kv_heads or config.n_heads
     return {
         "id": name,
@@ -103,7 +103,7 @@ def described(name, config):
 
 
 def cpu_shares(text):
-    """Return how long a step of each model takes, against one of the first."""
+    """Return the time of a step of each model, divided by that of the first model."""
     runs = {name: training.begun(config, 1e-3, 100, 0) for name, config in configs().items()}
     batches = training.Windows(text, LENGTH, 0)
     quickest = dict.fromkeys(runs, np.inf)
@@ -116,7 +116,7 @@ def cpu_shares(text):
 
 
 def measure(told, keep):
-    """Train what has not been trained yet; `keep` what was measured after each training."""
+    """Train the models that have no result yet; `keep` the result after each training."""
     _, text, asked = training.sentences()
     told.setdefault(
         "setting",

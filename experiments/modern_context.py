@@ -1,7 +1,7 @@
-"""A text four times as long as any that a small model has read: what helps, and what does not.
+"""A text four times as long as any that a small model was trained on: ways to read it.
 
-The model has rotary positions and reads the English prose of the course, `LENGTH` tokens at a time.
-Then it reads a chapter that it has not seen, `FARTHEST` tokens at a time, in several ways.
+The model has rotary positions and is trained on the English prose of the course, `LENGTH` tokens at
+a time. Then it reads a chapter that was held out, `FARTHEST` tokens at a time, in several ways.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ LENGTH, FARTHEST = 128, 512
 EDGES = (0, 64, 128, 192, 256, 384, 512)
 VOCAB_SIZE = 1000
 STEPS, RATE, SEEDS = 400, 4e-3, (0, 1, 2)
-# The steps and the rate with which a trained model adapts to longer texts.
+# The steps and the learning rate with which a trained model is fine-tuned on longer texts.
 MORE_STEPS, MORE_RATE = 40, 1e-3
 N_SINKS = 4
 CONFIG = TransformerConfig(
@@ -60,7 +60,7 @@ def prose(chapter):
 
 
 def material():
-    """Return the ids that are read in training and those held out, and a digest of both texts."""
+    """Return the training and the held-out ids, and a digest of both texts."""
     texts = [prose(chapter) for chapter in CHAPTERS]
     asked = prose(HELD_OUT)
     tokenizer = BytePairTokenizer.train(
@@ -79,7 +79,7 @@ def rebased(model, base):
 
 
 def windowed(model, n_sinks, window=LENGTH):
-    """Return a copy of a model that keeps so many of the last tokens, and some of the first."""
+    """Return a copy of a model that attends only to the last tokens and the first ones."""
     model = training.twin(model)
     base = model.config.rotary_base
     for layer in model.stack.layers:
@@ -88,19 +88,19 @@ def windowed(model, n_sinks, window=LENGTH):
 
 
 class Interpolated(torch.nn.Module):
-    """A model that takes its positions to be closer together than they are."""
+    """A model whose positions are scaled down to the range of its training."""
 
     def __init__(self, model, factor):
         super().__init__()
         self.model, self.factor = model, factor
 
     def forward(self, ids):
-        """Return what the model does."""
+        """Return the model's output for these ids."""
         return self.model(ids, positions=torch.arange(ids.shape[-1]) / self.factor)
 
 
 def perplexities_of(model, ids, edges=EDGES, n_windows=None):
-    """Return the perplexity of the tokens between each two of the edges of stretches of a text."""
+    """Return the perplexity of the tokens between each two edges, within windows of a text."""
     model.eval()
     losses = training.losses_by_place(lambda rows: model(rows)[0], ids, edges[-1], n_windows)
     means = (losses[low:high].mean() for low, high in itertools.pairwise(edges))
@@ -108,33 +108,33 @@ def perplexities_of(model, ids, edges=EDGES, n_windows=None):
 
 
 def accustomed(model, text, seed, length=FARTHEST):
-    """Return a model after a few more steps, on windows of this length."""
+    """Return a model after a few more steps on windows of this length."""
     run = training.begun(None, MORE_RATE, MORE_STEPS, seed, deepcopy(model))
     return training.go(run, training.Windows(text, length, seed + 100))
 
 
 def ways(model, text, seed):
-    """Yield the names of the ways to read on, each with a model that does."""
+    """Yield the name of each way to read longer texts, with a model that uses it."""
     factor, d_k = FARTHEST / LENGTH, CONFIG.d_model // CONFIG.n_heads
     yield "as_trained", model
     yield "interpolated", Interpolated(model, factor)
-    # The slowest wave becomes as slow as with interpolation, and the fastest does not change.
+    # The lowest frequency becomes as low as with interpolation, and the highest does not change.
     yield "rebased", rebased(model, CONFIG.rotary_base * factor ** (d_k / (d_k - 2)))
     yield "window", windowed(model, 0)
     yield "window_and_sinks", windowed(model, N_SINKS)
-    # The control: as many steps and tokens, but no longer texts.
+    # The control: as many steps and tokens, but windows no longer than before.
     yield "more_short_steps", accustomed(model, text, seed, LENGTH)
     yield "more_steps", accustomed(model, text, seed)
     yield "interpolated_and_more_steps", accustomed(Interpolated(model, factor), text, seed)
 
 
 def begun(text, seed):
-    """Return the training of a model, and its batches."""
+    """Return a training that has not begun, and its batches."""
     return training.begun(CONFIG, RATE, STEPS, seed), training.Windows(text, LENGTH, seed)
 
 
 def measure(told, keep):
-    """Train a model for each seed that has none yet, and let it read on in every way."""
+    """Train a model for each seed that has no result, and test it in every way."""
     text, asked, digest = material()
     told.setdefault(
         "setting",

@@ -1,4 +1,4 @@
-"""Examples in the prompt: none, one, two, four, eight, and eight with the labels exchanged."""
+"""Examples in the prompt: none, one, two, four, eight, and eight with swapped labels."""
 
 import random
 
@@ -6,13 +6,13 @@ from attn_course.tasks import LABELS, Opinion, opinions
 from experiments.modern_tasks import asked, smollm2
 
 NUMBERS = {"en": (0, 1, 2, 4, 8), "es": (0, 1, 2, 4, 8)}
-# What the chapter says hangs on which examples these are, so they are drawn more often.
+# The chapter's conclusions depend on which examples these are, so they are drawn more often.
 DRAWS, MANY_DRAWS, DRAWN_OFTEN = range(3), range(20), (("en", 4), ("en", 8))
 EXCHANGED = 8
 
 
 def drawn(n, draw, language, exchanged=False):
-    """Return examples: of either label as many, if the number is even; in random order."""
+    """Return examples in random order, as many of each label if the number is even."""
     rng = random.Random(draw)
     given = opinions("to_learn_from", language)
     pools = [[o for o in given if o.label == label] for label in LABELS]
@@ -36,7 +36,7 @@ def queue():
 
 
 def measure(told, keep):
-    """Ask what has not been asked."""
+    """Measure the runs that have no result yet."""
     model, tokenizer = smollm2()
     rows = told.setdefault("rows", [])
 

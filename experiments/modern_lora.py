@@ -1,8 +1,8 @@
 """Questions before and after training with LoRA, which adds a few weights to a frozen model.
 
-Two tasks ask for a colour that stands for what an English line says: the model can read the line,
-and cannot know the convention. One is what it would guess, the other the contrary. The third asks
-in Spanish, which the model hardly reads.
+In two tasks the answer is a colour that stands for the opinion in an English line: the model can
+read the line, but cannot know the convention. In one the convention is the one it would guess, in
+the other the opposite. The third task is in Spanish, which the model hardly reads.
 """
 
 import random
@@ -19,20 +19,20 @@ from experiments.modern_tasks import asked, label_ids, last_logits, smollm2
 
 RANK, NAMES = 4, ("q_proj", "v_proj")
 BATCH = 8
-# For each form of the questions its epochs, learning rate and seeds. After each training "en" is
-# asked too.
+# For each form of the questions its epochs, learning rate and seeds. "en" is tested too after each
+# training.
 TASKS = {
     "colours": (8, 6e-3, (0,)),
     "colours_exchanged": (8, 6e-3, (0,)),
     "es": (6, 2e-3, (0, 1, 2)),
 }
-# The number of examples in the prompt that training is compared with.
+# The number of examples in the prompt of the model that training is compared with.
 SHOWN = 8
 N_FIRST = 2
 
 
 def begun(model, seed):
-    """Return a copy of a model that can learn, and what learns in it."""
+    """Return a copy of a model with LoRA matrices, and these matrices."""
     torch.manual_seed(seed)
     model = deepcopy(model)
     return model, adapt(model, RANK, names=NAMES)
@@ -63,7 +63,7 @@ def train(model, learns, tokenizer, form, seed, steps=None):
 
 
 def measure(told, keep):
-    """Ask before; show examples instead; train and ask after, for each task and seed."""
+    """Measure before the training, with examples in the prompt, and after the training."""
     base, tokenizer = smollm2()
     n_parameters = sum(p.numel() for p in base.parameters())
     for form, (epochs, rate, seeds) in TASKS.items():

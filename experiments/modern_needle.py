@@ -1,11 +1,11 @@
-"""A number to be found again, in positions that a pretrained model never saw.
+"""Retrieval of a number at positions beyond those of a pretrained model's training.
 
 A text of some two hundred tokens says the number of each of four people, with sentences of the
-grammar between them, and asks for that of the first. So that it stands far away and nobody reads
-tens of thousands of tokens, the positions jump once, before the question, as they jump in the
-training of Zhu et al. (2024), PoSE, section 3. The text then has the distances of a long one, and
-not what else would have to be told apart. The controls let them jump right behind the first number,
-so that the rest of the text stands far away too, and read texts that are really long.
+grammar between them, and asks for the first person's number. To put that number far away without
+reading tens of thousands of tokens, the positions jump once, before the question, as in the
+training of Zhu et al. (2024), PoSE, section 3. The text then has the distances of a long text, but
+not its distractors. In the controls the positions jump right after the first number, so that the
+rest of the text is far away too, or the texts are really long.
 """
 
 import itertools
@@ -20,16 +20,16 @@ from experiments.modern_training import twin
 
 NAMES = ("Rosa", "Peter", "Marta", "John", "Clara", "Henry", "Lucy", "Oscar")
 N_TEXTS, N_PEOPLE, N_BETWEEN, N_DIGITS = 40, 4, 5, 5
-# The position of the question, by what it is in a text without jumps (0) to four times the limit.
+# The position of the question, from the one in a text without jumps (0) to four times the limit.
 FARTHEST = (0, 1024, 2048, 4096, 6144, 8192, 12288, 16384, 24576, 32768)
 FACTOR = 4
-# The controls: fewer texts, ways and positions; and texts with so many sentences between two numbers.
+# The controls: the number of texts, the ways, and the numbers of sentences between two numbers.
 N_CONTROL, CONTROLLED = 20, ("as_trained", "rebased", "yarn")
 BEHIND_THE_NUMBER, LONG = (2048, 4096, 8192, 12288), (25, 52)
 
 
 def ways(model):
-    """Return copies of the model, by how they turn queries and keys."""
+    """Return copies of the model that rotate queries and keys in different ways."""
     config = model.config
     base, d_k = config.rotary_base, config.d_model // config.n_heads
     yarn = {"rope_type": "yarn", "original_max_position_embeddings": config.max_len}
@@ -38,7 +38,7 @@ def ways(model):
         "interpolated": RotaryPositions(base, {"rope_type": "linear", "factor": FACTOR}),
         "rebased": RotaryPositions(base * FACTOR ** (d_k / (d_k - 2))),
         "yarn": RotaryPositions(base, yarn | {"factor": FACTOR}),
-        # The control: the same waves, without the growth of queries and keys.
+        # The control: the same frequencies, without the scaling of queries and keys.
         "yarn_not_grown": RotaryPositions(base, yarn | {"factor": FACTOR, "attention_factor": 1.0}),
     }
     found = {}
@@ -50,7 +50,7 @@ def ways(model):
 
 
 def drawn(seed, n_between=N_BETWEEN):
-    """Return the sentences of a text, the last of them cut before the digits, and the digits."""
+    """Return the sentences of a text, the last one cut before the digits, and the digits."""
     dice = random.Random(seed)
     names = dice.sample(NAMES, N_PEOPLE)
     numbers = ["".join(dice.choices("0123456789", k=N_DIGITS)) for _ in names]
@@ -65,9 +65,9 @@ def drawn(seed, n_between=N_BETWEEN):
 
 @torch.inference_mode()
 def answered(model, tokenizer, seed, farthest=FARTHEST, jump=-1, n_between=N_BETWEEN):
-    """Yield, for each place of the question, what the model says and the loss of the right digits.
+    """Yield, for each position of the question, the answer and the loss of the right digits.
 
-    The positions jump before the sentence with the number `jump`; what stands before it is read once.
+    The positions jump before the sentence with the number `jump`; the part before it is read once.
     """
     sentences, numbers = drawn(seed, n_between)
     near = torch.tensor([tokenizer.encode(" ".join(sentences[:jump]))])
@@ -81,14 +81,14 @@ def answered(model, tokenizer, seed, farthest=FARTHEST, jump=-1, n_between=N_BET
         positions = first + torch.arange(asked.shape[-1])[None]
         logits = model(asked, positions=positions, cache=cache)[0][0, -len(digits) :]
         cache.truncate(length)
-        # Each digit is predicted after the right ones, so that the first wrong one decides.
+        # Each digit is predicted after the right ones, so the first wrong one decides.
         said = tokenizer.decode(logits.argmax(dim=-1).tolist()).strip()
         logits, right = logits[-N_DIGITS:], digits[-N_DIGITS:]
         yield said, float(torch.nn.functional.cross_entropy(logits, right))
 
 
 def judged(found):
-    """Return, by text and place, whether the number is right, that of another, and the loss."""
+    """Return, by text and position, whether the number is right, or another's, and the loss."""
     numbers = [drawn(seed)[1] for seed in range(len(found))]
     told = list(zip(found, numbers, strict=True))
     return {
@@ -99,7 +99,7 @@ def judged(found):
 
 
 def measure(told, keep):
-    """Ask every way for the number of every text, at every distance."""
+    """Measure every way on every text, at every distance."""
     model, tokenizer = smollm2()
     lengths = [len(tokenizer.encode(" ".join(drawn(seed)[0]))) for seed in range(N_TEXTS)]
     told.setdefault(

@@ -1,8 +1,8 @@
 """What rounding costs: the weights of SmolLM2's layers as the file has them, and rounded again.
 
-The file holds whole numbers of four bits, and the numbers before that rounding are not at hand, so
-its price cannot be measured. What can be is the price of rounding once more in the same way, with
-other neighbours in each block, and with more bits and fewer.
+The file holds four-bit integers, and the weights before that rounding are not available, so the
+cost of that rounding cannot be measured. What can be measured is the cost of rounding once more in
+the same way, with blocks of other neighbours, and with more bits and fewer.
 """
 
 from copy import deepcopy
@@ -15,7 +15,7 @@ from attn.corpus import tatoeba
 from experiments.modern_tasks import smollm2
 
 N_SENTENCES, AT_ONCE, BLOCK = 80, 16, 32
-# The bits of each whole number; whether a block has an offset; by how much the blocks are shifted.
+# The bits of each integer; whether a block has an offset; by how much the blocks are shifted.
 ROUNDINGS = {
     "eight_bits": (8, True, 0),
     "four_bits_shifted": (4, True, BLOCK // 2),
@@ -27,7 +27,7 @@ N_DRAWS = 2000
 
 
 def rounded(matrix, n_bits, offset, shift):
-    """Return a matrix whose blocks of 32 neighbours in a row take only 2**n_bits values each."""
+    """Return a matrix whose blocks of 32 neighbours each have at most 2**n_bits values."""
     blocks = torch.roll(matrix, shift, dims=-1).unflatten(-1, (-1, BLOCK))
     if offset:
         low = blocks.amin(dim=-1, keepdim=True)
@@ -36,7 +36,7 @@ def rounded(matrix, n_bits, offset, shift):
         whole = ((blocks - low) / step.clamp(min=1e-12)).round().clamp(0, 2**n_bits - 1)
         blocks = low + step * whole
     else:
-        # As in Q4_0, the number that is farthest from 0 becomes the lowest whole number.
+        # As in Q4_0, the number farthest from 0 becomes the lowest integer.
         far = blocks.gather(-1, blocks.abs().argmax(dim=-1, keepdim=True))
         step = (far / -(2 ** (n_bits - 1))).half().float()
         step = torch.where(step == 0, 1e-12, step)
@@ -46,7 +46,7 @@ def rounded(matrix, n_bits, offset, shift):
 
 @torch.inference_mode()
 def rounded_model(model, *rounding):
-    """Return a copy of a model whose layers' matrices are rounded; its embeddings are not."""
+    """Return a copy of a model with rounded matrices in its layers, and unchanged embeddings."""
     model = deepcopy(model)
     for parameter in model.stack.layers.parameters():
         if parameter.dim() == 2:
@@ -62,7 +62,7 @@ def sentences(tokenizer):
 
 @torch.inference_mode()
 def read(model, rows):
-    """Return what a model makes of each sentence: log-probabilities of shape (n_tokens, vocab_size)."""
+    """Return the log-probabilities of a model for each sentence, shape (n_tokens, vocab_size)."""
     found = []
     for some in (rows[i : i + AT_ONCE] for i in range(0, len(rows), AT_ONCE)):
         ids = torch.tensor([[*row, *[0] * (len(some[-1]) - len(row))] for row in some])
@@ -72,7 +72,7 @@ def read(model, rows):
 
 
 def compared(model, other, rows):
-    """Return the loss of each sentence in two models, its tokens, its KL and its unchanged firsts."""
+    """Return two models' losses by sentence, its KL, its equal top predictions and its tokens."""
     found = []
     for some in (rows[i : i + AT_ONCE] for i in range(0, len(rows), AT_ONCE)):
         for ids, p, q in zip(some, read(model, some), read(other, some), strict=True):
@@ -90,7 +90,7 @@ def compared(model, other, rows):
 
 
 def summary(name, losses, others, kl, same, n):
-    """Return a row: means over tokens, and an interval of the difference, of sentences drawn again."""
+    """Return a row: means over tokens, and an interval from a bootstrap over sentences."""
     draws = np.random.default_rng(0).integers(len(n), size=(N_DRAWS, len(n)))
     again = (others - losses)[draws].sum(axis=1) / n[draws].sum(axis=1)
     return {
@@ -104,7 +104,7 @@ def summary(name, losses, others, kl, same, n):
 
 
 def measure(told, keep):
-    """Round in each way that has no row yet, and read all sentences."""
+    """Round in each way that has no row yet, and measure on all sentences."""
     model, tokenizer = smollm2()
     rows = sentences(tokenizer)
     told.setdefault(

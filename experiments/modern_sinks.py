@@ -1,9 +1,10 @@
-"""What the heads of a pretrained model do with the first token, and what becomes of it without.
+"""Attention of a pretrained model's heads to the first token, and the loss without that token.
 
-The text is the English prose of a chapter of this course, which the model has never read. `shares`
-tells, layer by layer, how much attention goes to the first token, and to the second: from three
-places of the text, so that the first token is a different one each time. `perplexity` is that of a
-model that forgets all but the last tokens, with and without the first ones.
+The text is the English prose of a chapter of this course, which is not in the model's training.
+`shares` gives, layer by layer, how much attention goes to the first token, and to the second: from
+three starting points in the text, so that the first token is a different one each time.
+`perplexity` is that of a model that attends to only the last tokens, with and without the first
+ones.
 """
 
 import numpy as np
@@ -25,13 +26,13 @@ def text():
 
 @torch.inference_mode()
 def shares(model, ids):
-    """Return what the first and the second token get in each layer, and how long the first's value is.
+    """Return the attention to the first two tokens, and the length of the first value, by layer.
 
     Returns
     -------
     dict
         ``first``, ``second``: the weight that later tokens give them, a mean over queries and heads;
-        ``value``: the length of the first token's value, by the mean of those of the others.
+        ``value``: the length of the first token's value, divided by the mean length of the others'.
     """
     lengths = []
     hooks = [
@@ -53,7 +54,7 @@ def shares(model, ids):
 
 
 def measure(told, keep):
-    """Measure the shares from each start, and the perplexity of each way to forget."""
+    """Measure the shares from each start, and the perplexity of each kind of window."""
     model, ids = smollm2()[0], text()
     told.setdefault(
         "setting",
@@ -64,7 +65,7 @@ def measure(told, keep):
             "length": LENGTH,
             "window": WINDOW,
             "edges": EDGES,
-            # The share of the first token if a query attended to all tokens equally.
+            # The weight of the first token if a query attended to all tokens equally.
             "uniform": round(float(np.mean([1 / (t + 1) for t in range(FROM, WATCHED)])), 4),
         },
     )

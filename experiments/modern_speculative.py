@@ -1,8 +1,8 @@
-"""How many tokens of a draft a target accepts, and how many of the target's passes that saves.
+"""How many draft tokens a target model accepts, and how many of its passes that saves.
 
-Two targets: SmolLM2, whose draft is itself without its last layers; and a decoder trained here on
-English sentences, whose draft is a smaller one that has read the same. Greedily, what is written
-has to be the same, token for token, as without a draft.
+There are two targets: SmolLM2, whose draft model is SmolLM2 without its last layers; and a decoder
+trained here on English sentences, whose draft model is a smaller one with the same training. With
+greedy decoding, the output must equal, token for token, the output without a draft model.
 """
 
 import time
@@ -19,7 +19,7 @@ from experiments.modern_tasks import smollm2
 AHEAD, N_NEW, SEED = (2, 4, 8), 32, 0
 KEPT_LAYERS = (10, 20, 28)
 PROMPTS = ("The sky is blue because", "To make bread, first")
-# How far the draft of SmolLM2 looks ahead, and how many tokens are written.
+# The number of tokens that the draft of SmolLM2 proposes, and the number of new tokens.
 SMALL_AHEAD, N_SMALL = 4, 16
 DRAFT = {"d_model": 48, "n_layers": 1, "d_ff": 128}
 STEPS = 300
@@ -27,7 +27,7 @@ SENTENCES = ("I", "The", "He said", "We have", "Do you", "My father", "It is", "
 
 
 def without_last(model, n_layers):
-    """Return a model that shares the first layers of another, and its last norm and matrix."""
+    """Return a model with the first layers of another one, and its last norm and output matrix."""
     short = training.twin(model)
     short.stack.layers = short.stack.layers[:n_layers]
     short.config = replace(model.config, n_layers=n_layers)
@@ -35,7 +35,7 @@ def without_last(model, n_layers):
 
 
 def trained(text):
-    """Return the target and the draft that are trained here."""
+    """Return the target and the draft model that are trained here."""
     target = changes.configs()["tied"]
     models = []
     for config in (target, replace(target, **DRAFT)):
@@ -45,7 +45,7 @@ def trained(text):
 
 
 def written(target, draft, prompts, ahead, n_new, temperature):
-    """Write on from each prompt; return what it took, and whether greedy output is the target's."""
+    """Continue each prompt; return the cost, and whether greedy output equals the target's."""
     counts, same = [], True
     for place, prompt in enumerate(prompts):
         readers = [Probabilities(model, temperature) for model in (target, draft)]
@@ -73,7 +73,7 @@ def written(target, draft, prompts, ahead, n_new, temperature):
 
 
 def cost(model, prompt):
-    """Return how many seconds of this thread a step of one token takes, the quickest of a few."""
+    """Return the seconds of this thread for a step of one token, the fastest of a few."""
     cache, quickest = model.new_cache(), float("inf")
     with torch.inference_mode():
         model(prompt[None], cache=cache)
@@ -85,7 +85,7 @@ def cost(model, prompt):
 
 
 def measure(told, keep):
-    """Measure what has not been measured."""
+    """Measure everything that has no result yet."""
     if "trained_here" not in told:
         tokenizer, text, _ = training.sentences()
         target, draft = trained(text)

@@ -1,7 +1,7 @@
-"""Reading a prompt and writing, token by token: what bounds each, computed and then measured.
+"""Reading a prompt and writing token by token: the bounds on each, computed and then measured.
 
-Everything is measured in turns within one run, on one thread, and the quickest counts: what else
-the machine does then matters little.
+Everything is measured in turns within one run, on one thread, and the fastest turn counts, so that
+the load of the machine matters little.
 """
 
 import time
@@ -11,14 +11,14 @@ import torch
 from experiments.modern_tasks import smollm2
 
 PROMPT, BATCHES, ROUNDS = 128, (1, 2, 4, 8), 5
-# The number of bytes that are copied to measure the bandwidth.
+# The number of bytes that are copied to measure the memory bandwidth.
 COPIED = 256 * 2**20
-# The side of the matrices whose product measures the speed of the processor.
+# The side of the square matrices whose product measures the speed of the processor.
 SIDE = 1024
 
 
 def timed(function):
-    """Return how many seconds a call takes of this thread."""
+    """Return the seconds of this thread that a call takes."""
     began = time.thread_time()
     function()
     return time.thread_time() - began
@@ -26,7 +26,7 @@ def timed(function):
 
 @torch.inference_mode()
 def measure(told, keep):
-    """Measure all of it in one go, unless it is stored: times of two runs cannot be compared."""
+    """Measure everything in one run, unless it is stored: times of two runs cannot be compared."""
     if told:
         return
     model, _ = smollm2()

@@ -1,6 +1,6 @@
-"""Labels of texts from a pretrained model, by the logits of two words.
+"""Classification of texts by a pretrained model, from the logits of two words.
 
-It serves `experiments.modern_few_shot` and `experiments.modern_lora`, which ask the same questions.
+`experiments.modern_few_shot` and `experiments.modern_lora`, which use the same questions, use it.
 """
 
 from functools import cache
@@ -31,7 +31,7 @@ def label_ids(tokenizer, form):
 
 
 def last_logits(model, rows, start=None):
-    """Return the logits of what follows each text, shape (n_texts, vocab_size).
+    """Return the next-token logits of each text, shape (n_texts, vocab_size).
 
     Parameters
     ----------
@@ -39,7 +39,8 @@ def last_logits(model, rows, start=None):
     rows : list of list of int
         The ids of each text. They are padded on the right, which a causal model cannot see.
     start : DecoderCache, optional
-        Of one text that all of them go on from. It is left with more in it, to be cut off.
+        The cache of a text with which all of them begin. It is longer afterwards; the caller
+        truncates it.
     """
     longest = max(map(len, rows))
     ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows])
@@ -56,7 +57,7 @@ def leanings(model, tokenizer, questions, form, examples=()):
     ----------
     questions : list of str
     examples : sequence of Opinion
-        Shown before each of them.
+        Shown before each question.
 
     Returns
     -------
@@ -87,7 +88,7 @@ def leanings(model, tokenizer, questions, form, examples=()):
 
 
 def asked(model, tokenizer, form, examples=()):
-    """Ask all the questions in a form; return how well they were answered.
+    """Put all the questions in one form; return how well they were answered.
 
     Returns
     -------

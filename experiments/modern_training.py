@@ -1,7 +1,7 @@
-"""A small language model of running text: what is read, how it is trained, how it is judged.
+"""A small language model: its training text, its training and its evaluation.
 
-It serves `experiments.modern_changes`, `experiments.modern_context` and
-`experiments.modern_speculative`.
+`experiments.modern_changes`, `experiments.modern_context` and `experiments.modern_speculative` use
+it.
 """
 
 from copy import deepcopy
@@ -31,9 +31,9 @@ N_FIRST = 3
 
 
 def sentences():
-    """Return a tokenizer, English sentences of training and others held out, as rows of ids.
+    """Return a tokenizer, and English training and held-out sentences, as rows of ids.
 
-    The sentences of each part stand in random order, each with its end, every one of them once.
+    The sentences of each part are in random order, each with its end token and without repetitions.
     """
     parts, found = tatoeba(), {}
     parts["held out"] = [*parts["validation"], *parts["clusters"], *parts["plain"]]
@@ -46,12 +46,12 @@ def sentences():
 
 
 def joined(tokenizer, texts):
-    """Return the ids of texts one behind the other, each with its end, shape (n_ids,)."""
+    """Return the ids of texts in a row, each with its end token, shape (n_ids,)."""
     return torch.tensor([i for text in texts for i in (*tokenizer.encode(text), Tokenizer.eos_id)])
 
 
 class Windows:
-    """Batches of stretches of a text that begin anywhere: `TOKENS` tokens in all.
+    """Batches of windows at random positions of a text: `TOKENS` tokens in all.
 
     Parameters
     ----------
@@ -64,20 +64,20 @@ class Windows:
         self.ids, self.length, self.seed = ids, length, seed
 
     def share(self, step, rank=0, n_processes=1):
-        """Return the stretches of a step: each a token longer than what is read."""
+        """Return the windows of a step: each is one token longer than the input."""
         rng = np.random.default_rng((self.seed, step))
         firsts = rng.integers(len(self.ids) - self.length, size=TOKENS // self.length)
         return (torch.stack([self.ids[first : first + self.length + 1] for first in firsts]),)
 
 
 def predict_next(model, batch):
-    """Return the logits at every place, and the tokens that follow."""
+    """Return the logits at every position, and the next tokens."""
     (ids,) = batch
     return model(ids[:, :-1])[0], ids[:, 1:]
 
 
 def begun(config, rate, steps, seed, model=None):
-    """Return the training of a model, a new one if none is given, before its first step."""
+    """Return a training, of a new model if none is given, that has not begun."""
     torch.manual_seed(seed)
     training = TrainingConfig(
         steps=steps,
@@ -93,7 +93,7 @@ def begun(config, rate, steps, seed, model=None):
 
 
 def go(run, batches, steps=None):
-    """Take the steps of a training, or the first of them; return its model for evaluation."""
+    """Take all steps of a training, or the first ones; return its model in evaluation mode."""
     run.model.train()
     with checks(False):
         while run.step < (steps or run.config.steps):
@@ -102,28 +102,28 @@ def go(run, batches, steps=None):
 
 
 def first_losses(run):
-    """Return what the losses of the first batches were."""
+    """Return the losses of the first batches."""
     return [round(loss, 3) for loss in run.history.losses[:N_FIRST]]
 
 
 def twin(model):
-    """Return a copy of a model that has the same weights, not copies of them."""
+    """Return a copy of a model that shares its weights."""
     return deepcopy(model, {id(p): p for p in model.parameters()})
 
 
 @torch.no_grad()
 def losses_by_place(score, ids, length, n_windows=None):
-    """Return the mean loss of the tokens at each place of stretches of a text.
+    """Return the mean loss of the tokens at each position of windows of a text.
 
     Parameters
     ----------
     score : callable
-        From ids of shape (n_rows, length) to the logits of what follows each.
+        From ids of shape (n_rows, length) to the logits of the next token at each position.
     ids : Tensor of int64, shape (n_ids,)
     length : int
-        Of the stretches, which follow one another.
+        Of the windows, which follow one another.
     n_windows : int, optional
-        Only so many of them, from the first.
+        The number of windows, from the first; all of them if None.
 
     Returns
     -------

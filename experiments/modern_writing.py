@@ -1,15 +1,15 @@
-"""How SmolLM2 writes on: the most probable tokens of each step, and where the others would have led.
+"""How SmolLM2 continues a text: the best tokens of each step, and what would follow each.
 
-The main path takes the most probable token of each step. From each of the others a short branch goes
-on in the same way.
+The main path takes the most probable token of each step. From each of the other tokens a short
+branch continues in the same way.
 """
 
 import torch
 
 from experiments.modern_tasks import smollm2
 
-# The beginnings of each figure, with their language. Those of `chat` are a question as it is, and in
-# the template with which the model was fine-tuned.
+# The beginnings of each figure, with their language. Those of `chat` are a question alone, and the
+# question in the template with which the model was fine-tuned.
 CHAT = "<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n"
 PROMPTS = {
     "texts": {
@@ -23,27 +23,27 @@ PROMPTS = {
         CHAT.format("¿De qué color es el cielo?"): "es",
     },
 }
-# The tokens shown at a step, the steps of the main path, and those of a branch.
+# The tokens shown at a step, the steps of the main path, and the steps of a branch.
 N_BEST, N_STEPS, N_BRANCH = 5, 14, 3
 
 
 @torch.inference_mode()
 def following(model, rows):
-    """Return the probabilities of what follows each row of as many ids, shape (n_rows, vocab_size)."""
+    """Return the next-token probabilities of rows of equal length, shape (n_rows, vocab_size)."""
     x, _ = model.stack(model.embedding(torch.tensor(rows)), is_causal=True)
     return model.output(x[:, -1]).softmax(dim=-1)
 
 
 def piece(tokenizer, i):
-    """Return a token as it is read: of a special one its name."""
+    """Return a token's text, or the name of a special token."""
     return tokenizer.decode([i]) or tokenizer.tokens[i]
 
 
 def grown(model, tokenizer, rows, n_steps, branches):
-    """Return a tree for each row: its best tokens, and what follows those that are taken.
+    """Return a tree for each row: its best tokens, and the nodes after those that are chosen.
 
     A node is a dict with ``best``, a list of tokens and their probabilities, and ``next``, a list
-    of the nodes that follow them, None where nothing is known.
+    of the nodes that follow them, None where nothing is stored.
     """
     probabilities, ids = following(model, rows).topk(N_BEST)
     nodes = [
@@ -70,7 +70,7 @@ def grown(model, tokenizer, rows, n_steps, branches):
 
 
 def measure(told, keep):
-    """Write on from each prompt that has no tree yet."""
+    """Write the tree of each prompt that has none yet."""
     model, tokenizer = smollm2()
     for figure, prompts in PROMPTS.items():
         done = told.setdefault(figure, [])

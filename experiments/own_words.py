@@ -1,27 +1,26 @@
-"""Difficult words in free translations, and the score of simple rules.
+"""Difficult words in free translations, and the accuracy of simple rules.
 
-`attn.applications.translation.facts` gives the decoder the right words before each one, which
-may betray what comes next: *estaba* announces *triste*, and a feminine article a feminine
-adjective. Here the translator decodes freely, and a word is right if the translation contains
-it.
+`attn.applications.translation.facts` gives the decoder the right words before each predicted one,
+which may reveal the next: *estaba* announces *triste*, and a feminine article a feminine adjective.
+Here the translator decodes freely, and a word is right if the translation contains it.
 """
 
 from collections import Counter, defaultdict
 
 from attn.applications.translation import Translator
 
-# The longest source, also beyond the limit of the translator.
+# The longest source; it may exceed the limit of the translator.
 LONGEST = 64
 
 
 def written(translator, sources):
-    """Return translations, also of sentences longer than the translator accepts by itself."""
+    """Return translations, also of sentences that exceed the translator's limit."""
     patient = Translator(translator.model, translator.source, translator.target, LONGEST)
     return patient.translate(sources)
 
 
 def says(translation, words):
-    """Tell whether a translation holds these words in this order, with others between them or not.
+    """Return whether a translation has these words in this order, others between them or not.
 
     Examples
     --------
@@ -33,12 +32,12 @@ def says(translation, words):
 
 
 def meanings(translator, pairs):
-    """Tell of each word of several meanings whether its right translation is written.
+    """Return for each word of several meanings whether its right translation is written.
 
     Returns
     -------
     list of bool
-        In the order of the pairs; right is every word that stands for it in the reference.
+        In the order of the pairs; every word that stands for it in the reference is right.
     """
     some = [pair for pair in pairs if pair.polysemes]
     return [
@@ -49,12 +48,12 @@ def meanings(translator, pairs):
 
 
 def meant(pair, known):
-    """Return the words of the reference that stand for a word of several meanings."""
+    """Return the words of the reference that translate a word of several meanings."""
     return [pair.target.split()[j] for i, j in sorted(pair.sure) if i == known.position]
 
 
 def references(translator, pairs):
-    """Tell of each word whose form a pronoun decides whether it is written in that form."""
+    """Return for each word whose form a pronoun decides whether it is written in that form."""
     some = [pair for pair in pairs if pair.coreferences]
     texts = written(translator, [pair.source for pair in some])
     return [

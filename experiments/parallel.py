@@ -1,8 +1,9 @@
 """Data, tensor and expert parallel on two processes, against one process: bits, rounding and bytes.
 
-``python -m experiments parallel`` starts two processes by ``torchrun``, which run this file. What each
-ends with, outputs and gradients, is compared with what it should have, computed in two ways by a single
-process: *in parts*, first those of one and then those of the other; and *in one piece*.
+``python -m experiments parallel`` starts two processes with ``torchrun``, which run this file. The
+outputs and gradients of each process are compared with the expected ones, computed in two ways by a
+single process: *in parts*, first the part of one process and then that of the other; and *in one
+piece*.
 """
 
 import subprocess
@@ -22,8 +23,8 @@ from attn_course.parallel import ExpertParallel, TensorParallel
 from experiments.runner import DATA, Experiment, Row
 
 COUNT = 2
-# batch, length, d_model, heads, heads of keys and values, d_ff, experts, experts of a token. A batch of
-# 5 gives the processes 3 texts and 2.
+# batch, length, d_model, heads, key-value heads, d_ff, experts, experts per token. A batch of 5
+# gives the processes 3 texts and 2.
 SHAPES = {
     "small": (2, 3, 8, 2, 2, 16, 4, 1),
     "uneven": (5, 9, 32, 8, 2, 48, 4, 2),
@@ -33,7 +34,7 @@ DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
 
 def start(shape, dtype):
-    """Return the tokens of a shape, a layer and a mixture of experts: the same in all processes."""
+    """Return the input of a shape, a layer and a mixture of experts: the same in all processes."""
     batch, length, d_model, n_heads, n_kv_heads, d_ff, n_experts, n_active = SHAPES[shape]
     activation = "relu" if shape == "small" else "swiglu"
     torch.manual_seed(0)
@@ -50,7 +51,7 @@ def start(shape, dtype):
 
 
 def learn(module, x):
-    """Return what a module makes of x, and the gradient of x, after a step forward and back."""
+    """Return a module's output for x and the gradient of x, after one backward pass."""
     x = x.detach().clone().requires_grad_()
     y = module(x)
     y = y[0] if isinstance(y, tuple) else y
@@ -67,21 +68,21 @@ def gradients(*modules):
 
 
 def data(processes, x, layer, _):
-    """Take a part of the batch through the whole layer."""
+    """Run a part of the batch through the whole layer."""
     found = learn(layer, x.chunk(COUNT)[processes.rank])
     processes.sum_gradients([*layer.parameters()])
     return found + gradients(layer)
 
 
 def tensor(processes, x, layer, _):
-    """Take the whole batch through a part of the layer."""
+    """Run the whole batch through a part of the layer."""
     layer.self_attention = TensorParallel(layer.self_attention, processes)
     layer.feed_forward = TensorParallel(layer.feed_forward, processes)
     return learn(layer, x) + gradients(layer.self_attention, layer.feed_forward)
 
 
 def experts(processes, x, _, whole):
-    """Take a part of the batch to experts that are shared out."""
+    """Run a part of the batch through experts that are distributed over the processes."""
     module = ExpertParallel(whole, processes)
     found = learn(module, x.chunk(COUNT)[processes.rank])
     processes.sum_gradients([*module.common.parameters()])
@@ -91,7 +92,7 @@ def experts(processes, x, _, whole):
 KINDS = {"data": data, "tensor": tensor, "experts": experts}
 
 
-# The same by one process, in parts: for each of the two a list of what it should have.
+# The same computed by one process, in parts: a list with the expected result of each of the two.
 
 
 class InParts(nn.Module):
@@ -103,30 +104,31 @@ class InParts(nn.Module):
         self.d_model = whole.d_model
 
     def forward(self, x, **options):
-        # Each part has a view of x, so that its own gradients are summed before those of all parts.
+        # Each part has its own view of x, so that the gradients within a part are summed before
+        # those of all parts.
         found = [one.part(x.view_as(x), **options) for one in self.parts]
         is_attention = isinstance(found[0], tuple)
         y = sum(one[0] if is_attention else one for one in found) + self.parts[0].bias
         return (y, None) if is_attention else y
 
     def gradients(self, rank):
-        """Return those of one part, as `TensorParallel` lists them."""
+        """Return the gradients of one part, in the order of `TensorParallel`."""
         return [self.parts[0].bias.grad, *gradients(self.parts[rank].part)]
 
 
 def two():
-    """Return both processes, neither of which is."""
+    """Return descriptions of both processes; neither is started."""
     return [Processes(rank, COUNT, torch.device("cpu")) for rank in range(COUNT)]
 
 
 def data_in_parts(x, layer, _):
-    """Take one half of the batch after the other; the gradients add up."""
+    """Run one half of the batch after the other; the gradients add up."""
     found = [learn(layer, half) for half in x.chunk(COUNT)]
     return [one + gradients(layer) for one in found]
 
 
 def tensor_in_parts(x, layer, _):
-    """Take the batch through one part after the other, and add."""
+    """Run the batch through one part after the other, and add the outputs."""
     modules = InParts(layer.self_attention), InParts(layer.feed_forward)
     layer.self_attention, layer.feed_forward = modules
     found = learn(layer, x)
@@ -135,7 +137,7 @@ def tensor_in_parts(x, layer, _):
 
 
 def experts_in_parts(x, _, whole):
-    """Route one half after the other, and let each expert take those of the first half, then the others."""
+    """Route one half after the other; each expert takes the rows of the first half first."""
     halves = [half.detach().clone().requires_grad_() for half in x.chunk(COUNT)]
     rows = [half.reshape(-1, whole.d_model) for half in halves]
     routed = [whole.route(one) for one in rows]
@@ -159,14 +161,14 @@ def experts_in_parts(x, _, whole):
 
 
 def with_experts(outputs, gradients_of_x, whole):
-    """Return what each process should have, with the gradients of its experts and of what all have."""
+    """Return each process's expected result, with gradients of its experts and common part."""
     share, common = len(whole.experts) // COUNT, gradients(whole.router, whole.shared)
     own = [gradients(whole.experts[rank * share : (rank + 1) * share]) for rank in range(COUNT)]
     both = zip(outputs, gradients_of_x, own, strict=True)
     return [[y.detach(), gradient, *of_rank, *common] for y, gradient, of_rank in both]
 
 
-# The same by one process, in one piece.
+# The same computed by one process, in one piece.
 
 
 def data_in_one_piece(x, layer, _):
@@ -201,7 +203,7 @@ ALONE = {
 
 
 def measured_bytes(found):
-    """Count in a dict the bytes of numbers with a fraction that go into each operation from now on."""
+    """Count, in a dict, the bytes of floating-point tensors given to each operation from now on."""
 
     def counting(name, operation, place):
         def counted(*arguments, **options):
@@ -217,7 +219,7 @@ def measured_bytes(found):
 
 
 def work(file):
-    """Do, as one of two processes, everything for all shapes, and write it into a file."""
+    """Compute everything for all shapes, as one of two processes, and write it into a file."""
     torch.set_num_threads(1)
     processes, found, sent = join("cpu"), {}, {}
     measured_bytes(sent)
@@ -234,16 +236,16 @@ def work(file):
 
 
 def measure():
-    """Start two processes, and return how what they have differs from what one process computes.
+    """Start two processes, and return how their results differ from those of one process.
 
     Returns
     -------
     dict
-        For each shape, dtype and kind: ``parts`` is the share of numbers that have the same bits as those
-        of one process in parts, and ``piece`` of one process in one piece; ``error`` is the largest
-        difference from the latter, as a share of the largest number; ``bytes`` is what a process hands to
-        each operation, on average. ``forgotten`` is the error of the output and of the gradient of x when
-        no sum is made on the way back.
+        For each shape, dtype and kind: ``parts`` is the share of numbers that have the same bits as
+        those of one process in parts, and ``piece`` of one process in one piece; ``error`` is the
+        largest difference from one piece, as a share of the largest number; ``bytes`` is what a
+        process gives to each operation, on average. ``forgotten`` is the error of the output and of
+        the gradient of x when the backward pass omits the sum.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "found"
@@ -285,14 +287,14 @@ def same_bits(got, wanted):
 def error(got, wanted):
     """Return the largest difference, as a share of the largest number.
 
-    Of all numbers and not of those of its tensor: the gradient of the bias of the keys is zero.
+    The largest number of all tensors is meant: the gradient of the keys' bias is zero.
     """
     difference = max((one - other).abs().max().item() for one, other in pairs(got, wanted))
     return difference / max(one.abs().max().item() for of_rank in wanted for one in of_rank)
 
 
 def pairs(got, wanted):
-    """Return each tensor of both processes with what it should be."""
+    """Return each tensor of both processes with its expected value."""
     both = [zip(*each, strict=True) for each in zip(got, wanted, strict=True)]
     return [pair for of_rank in both for pair in of_rank]
 

@@ -1,8 +1,8 @@
 """Translators with five kinds of positions, trained alike and compared by length.
 
-Writes ``notebooks/data/positions.json``, which chapter 07 draws. Training never sees a source
-of more than 12 words; the part ``longer`` has nothing else. A kind takes about a
-minute of one processor for each seed.
+Writes ``notebooks/data/positions.json``, which chapter 07 draws. Training never sees a source of
+more than 12 words; all sources of the part ``longer`` have more. A kind takes about a minute of one
+processor for each seed.
 """
 
 import itertools
@@ -19,9 +19,9 @@ from experiments.runner import DATA, Experiment, Row
 
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
 SEEDS = (0, 1)
-# The most words of a source; there are too few longer sentences.
+# The most words of a source; longer sentences are too few.
 LONGEST = 16
-# The rows of the learned table, more than training uses.
+# The number of rows of the learned table, more than training uses.
 MAX_LEN = 64
 PEOPLE = ("man", "woman", "boy", "girl", "king", "queen", "doctor", "teacher")
 VERBS = ("saw", "helped", "called", "visited")
@@ -30,12 +30,12 @@ RESULTS = DATA / "positions.json"
 
 @cache
 def material():
-    """Return the parts of the corpus, with more sentences to test on than usual."""
+    """Return the parts of the corpus, with more test sentences than usual."""
     return splits(n_test=2000, n_held_out=1000)
 
 
 def swapped_pairs():
-    """Return pairs of pairs: the same words, and who does it to whom exchanged."""
+    """Return pairs of sentence pairs with the same words, but subject and object exchanged."""
     return [
         [translate(f"the {a} {verb} the {b}") for a, b in ((one, other), (other, one))]
         for verb, (one, other) in itertools.product(VERBS, itertools.combinations(PEOPLE, 2))
@@ -43,7 +43,7 @@ def swapped_pairs():
 
 
 def reversible(pairs):
-    """Return the sources of three words that read backwards are another sentence."""
+    """Return the sources of three words that, read backwards, are another sentence."""
     found = []
     for source in (pair.source for pair in pairs if len(pair.source.split()) == 3):
         try:
@@ -55,21 +55,21 @@ def reversible(pairs):
 
 
 def share_with_and(pairs, lengths):
-    """Return how many of the sources of these lengths join two things with an "and"."""
+    """Return the share of the sources of these lengths that contain "and"."""
     sources = [pair.source.split() for pair in pairs if len(pair.source.split()) in lengths]
     return round(sum("and" in words for words in sources) / max(len(sources), 1), 3)
 
 
 def measure(kind, seed, parts, steps=TRAINING.steps):
-    """Return what one translator gets right: in all, by length, and with two words exchanged."""
+    """Return the accuracy of one translator: in all, by length, and with two words exchanged."""
     torch.set_num_threads(1)
     translator = Translator.fit(
         parts.train,
         sizes={"positions": kind, "max_len": MAX_LEN},
         training=replace(TRAINING, steps=steps, seed=seed),
     )
-    # The translator was trained on up to 12 words. The limit is raised, because longer sentences
-    # are the test.
+    # The translator was trained on up to 12 words. The limit is raised, because the test is about
+    # longer sentences.
     translator.max_len = MAX_LEN
     shares = {}
     right, total = Counter(), Counter()
@@ -107,7 +107,7 @@ def measure(kind, seed, parts, steps=TRAINING.steps):
 
 
 def sizes(parts):
-    """Return what is tested, how much of it, and how far it is like what was trained on."""
+    """Return the sizes of the tests, and how similar they are to the training."""
     total = Counter(len(p.source.split()) for p in (*parts.test, *parts.longer))
     counted = {words: total[words] for words in sorted(total) if words <= LONGEST}
     longest = max(len(p.source.split()) for p in parts.train)

@@ -1,9 +1,9 @@
 """What a Transformer and two GRUs have learned of the grammar, on splits without neighbours.
 
-``python -m experiments probes`` trains what is not yet in ``probes.json``, writes each result at once
-and sets the tables of the page of results anew: it can be stopped and started again. Every
-translator learns from the same 20,000 pairs, none of which is one word away from a sentence of a
-test (`attn_course.grammar.without_neighbours`), in the same number of batches, on one thread. They
+``python -m experiments probes`` trains what is not yet in ``probes.json``, writes each result at
+once and sets the tables of the page of results again: it can be stopped and started again. Every
+translator is trained on the same 20,000 pairs, none of which is one word away from a sentence of a
+test (`attn_course.grammar.without_neighbours`), in the same number of batches, on one thread. All
 have about equal numbers of parameters, and each is trained with three seeds. The learning rate of a
 GRU is the best of three on validation.
 """
@@ -27,7 +27,7 @@ from experiments.rates import error_rate, packed
 from experiments.runner import Experiment, Row
 
 RESULTS = Path(__file__).with_name("probes.json")
-# The number of pairs drawn, of which training takes those without neighbours in the tests.
+# The number of pairs drawn; training uses those without neighbours in the tests.
 DRAWN = 30_000
 DROPOUT = 0.05
 STEPS = 1_000
@@ -38,16 +38,16 @@ SWEEP = 4
 
 
 class Recurrent(nn.Module):
-    """A GRU that answers to what `attn.applications.translation` asks of a Transformer.
+    """A GRU with the interface of a Transformer that `attn.applications.translation` uses.
 
-    Source and target have their own vocabularies, as with the Transformer: in the one table of
-    the GRU those of the target come second, and no logits are given for the first.
+    Source and target have their own vocabularies, as with the Transformer: in the GRU's single
+    table the target's ids follow the source's, and no logits are computed for the source's.
     """
 
     def __init__(self, n_source, n_target, d_model, attention):
         super().__init__()
         self.n_source = n_source
-        # The translator only asks whether positions are limited, and those of a GRU are not.
+        # The translator only checks whether positions are limited; those of a GRU are not.
         self.config = TransformerConfig(n_source, n_target, positions="none")
         self.core = RecurrentEncoderDecoder(
             n_source + n_target,
@@ -59,13 +59,13 @@ class Recurrent(nn.Module):
         )
 
     def forward(self, src, tgt, src_mask=None, *, need_weights=False):
-        """Return logits of the target's vocabulary, and the weights if they are asked for."""
+        """Return logits over the target's vocabulary, and the weights if `need_weights`."""
         lengths = None if src_mask is None else src_mask.sum(dim=-1).flatten()
         logits, weights = self.core(src, tgt + self.n_source, lengths, need_weights=need_weights)
         return logits[..., self.n_source :], weights
 
     def encode(self, src, src_mask):
-        """Return what `step` takes as its memory."""
+        """Return what `step` takes as its `memory`."""
         lengths = src_mask.sum(dim=-1).flatten()
         return (*self.core.encode(src, lengths), lengths), None
 
@@ -74,7 +74,7 @@ class Recurrent(nn.Module):
         return self.core.step(ids + self.n_source, cache, *memory)[:, self.n_source :]
 
     def new_cache(self):
-        """Return the memory of a decoding that has not begun."""
+        """Return the state of a decoding that has not begun."""
         return RecurrentCache()
 
 
@@ -92,7 +92,7 @@ SYSTEMS = {
 
 
 def fit(system, pairs, training):
-    """Return a translator of this system that has learnt from pairs."""
+    """Return a translator of this system trained on pairs."""
     source, target = vocabularies.learn(pairs, "words", None)
     examples = vocabularies.encoded(source, target, pairs)
     model, history = Translator._train(
@@ -108,7 +108,7 @@ def fit(system, pairs, training):
 
 @torch.no_grad()
 def loss_on(translator, pairs):
-    """Return the loss per token, without smoothing."""
+    """Return the loss per token, without label smoothing."""
     total = count = 0.0
     examples = vocabularies.encoded(translator.source, translator.target, pairs)
     for some in _sequences.by_length(examples, lambda pair: len(pair[0])):
@@ -119,7 +119,7 @@ def loss_on(translator, pairs):
 
 
 def tried(system, rate, parts):
-    """Return the loss on validation after a short training."""
+    """Return the validation loss after a short training."""
     steps = STEPS // SWEEP
     training = replace(
         TRAINING, learning_rate=rate, steps=steps, warmup_steps=steps // 5, device="cpu"
@@ -128,7 +128,7 @@ def tried(system, rate, parts):
 
 
 def trained(system, rate, seed, parts):
-    """Return what a translator knows after its training, and what that took."""
+    """Return the results of a translator after its training, and the cost of the training."""
     began = time.process_time()
     training = replace(TRAINING, learning_rate=rate, steps=STEPS, seed=seed, device="cpu")
     translator = fit(system, parts.train, training)
@@ -141,16 +141,17 @@ def trained(system, rate, seed, parts):
 
 
 def measured(translator, parts):
-    """Return how often a translator is right: of what is asked of all systems, also where.
+    """Return the accuracy of a translator, on the questions that all systems answer.
 
     Returns
     -------
     dict
-        ``exact``, whole sentences by the part; ``meanings``, words of several meanings by the
-        part; ``references``, words that a pronoun decides; and the last two again, ``own``, in
-        the translation that it writes by itself: each as `experiments.rates.packed` gives them.
-        ``agreements``, words by their distance, as right and of how many; ``alignments``, where
-        there is attention, right over all links of each sentence.
+        ``exact``, whole sentences by part; ``meanings``, words of several meanings by part;
+        ``references``, words whose form a pronoun decides; ``own``, these last two again in the
+        translation that it writes by itself: each as `experiments.rates.packed` gives them.
+        ``agreements``, words by their distance, as the number right and the number of all;
+        ``alignments``, where there is attention, the number right and of all links of each
+        sentence.
     """
     exact = {}
     for name in probes_tables.PARTS:
@@ -181,7 +182,7 @@ def measured(translator, parts):
 
 
 def _meanings(translator, pairs):
-    """Yield for each word of several meanings whether it is predicted after the right words."""
+    """Yield, for each word of several meanings, whether it is predicted after the right words."""
     for pair in pairs:
         predicted = facts.predictions(translator, pair) if pair.polysemes else None
         for known in pair.polysemes:
@@ -189,7 +190,7 @@ def _meanings(translator, pairs):
 
 
 def _references(translator, pairs):
-    """Yield for each word that a pronoun decides whether it is predicted after the right words."""
+    """Yield, for each word that a pronoun decides, whether it is predicted, given the words before."""
     for pair in pairs:
         predicted = facts.predictions(translator, pair) if pair.coreferences else None
         for known in pair.coreferences:
@@ -198,7 +199,7 @@ def _references(translator, pairs):
 
 @torch.no_grad()
 def _alignments(translator, pairs):
-    """Return the error rate of the mean of all weights on the source, and its interval."""
+    """Return the error rate of the attention weights' mean, and its interval."""
     model, links = translator.model, []
     if isinstance(model, Recurrent) and not model.core.attention:
         return None
@@ -230,7 +231,7 @@ def rows():
 
 
 def with_best_rate(system, seed, told):
-    """Train with the learning rate whose loss is the smallest, or that of the recipe."""
+    """Train with the learning rate of the smallest loss, or with that of the recipe."""
     names = {rate: f"{system} {rate:g}" for rate in RATES}
     losses = {rate: told["rates"][name] for rate, name in names.items() if name in told["rates"]}
     rate = min(losses, key=losses.get) if losses else TRAINING.learning_rate
@@ -239,7 +240,7 @@ def with_best_rate(system, seed, told):
 
 @cache
 def corpus():
-    """Return the parts that everything is learnt from and asked of."""
+    """Return the parts that all systems are trained and tested on."""
     return without_neighbours(splits(n_train=DRAWN))
 
 

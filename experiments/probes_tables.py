@@ -32,7 +32,7 @@ DISTANCES = {"1": (1, 1), "2–3": (2, 3), "4–6": (4, 6), "7–9": (7, 9), "10
 
 
 def baselines(parts):
-    """Return what needs no training by gradients, on the same split."""
+    """Return the results of systems without gradient training, on the same split."""
     known = [pair.source for pair in parts.train]
     model_1 = ibm_model_1([(p.source.split(), p.target.split()) for p in parts.train])
     texts = [(pair.source.split(), pair.target.split()) for pair in parts.test]
@@ -61,7 +61,7 @@ def baselines(parts):
 
 
 def stored():
-    """Return what was measured, by kind and name."""
+    """Return the stored results, by kind and name."""
     return json.loads(RESULTS.read_text(encoding="utf-8"))
 
 
@@ -84,7 +84,7 @@ def counted(told, first, labels, counts_of):
     first : str
         The heading of the labels.
     labels : dict of str to str
-        What a row is called on the page, by its name.
+        The label of a row on the page, by name.
     counts_of : callable, (run, name) -> (right, n)
     """
     rows = []
@@ -100,7 +100,7 @@ def counted(told, first, labels, counts_of):
 
 
 def systems(told):
-    """Return what is compared: three systems of about one size."""
+    """Return the systems that are compared: three of about one size."""
     rows = []
     for system, label in SYSTEMS.items():
         runs = [*runs_of(told, system).values()]
@@ -113,7 +113,7 @@ def systems(told):
 
 
 def translations(told):
-    """Return how many sentences come out right when none like them was learnt from."""
+    """Return how many sentences are right without similar sentences in training."""
     return counted(told, "sentences", PARTS, lambda run, name: run["exact"][name][:2])
 
 
@@ -161,7 +161,7 @@ def references(told):
 
 
 def differences(told):
-    """Return how sure it is that the Transformer and the GRU with attention differ.
+    """Return tests of the difference between the Transformer and the GRU with attention.
 
     A cell counts the questions that only the Transformer gets right, those that only the GRU
     does, and gives the p-value of McNemar's exact test.
@@ -193,7 +193,7 @@ def differences(told):
 
 
 def alignments(told):
-    """Return alignment error rates of the mean of all weights, and of two without a network."""
+    """Return alignment error rates of the weights' mean, and of two baselines without a network."""
     rows = []
     for system, label in SYSTEMS.items():
         found = {seed: run["alignments"] for seed, run in runs_of(told, system).items()}

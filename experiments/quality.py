@@ -1,8 +1,8 @@
-"""What the trained systems get right: tables for the page of results. ``make results``.
+"""The accuracy of the trained systems: tables for the page of results. ``make results``.
 
-Everything is measured on what the systems have never seen. The tables are printed, kept in
-``quality.json`` and set into the page of both editions. Beside each rate stands its 95% interval:
-Wilson's where independent answers are counted, else that of sentences drawn again.
+Everything is measured on sentences that are not in the training. The tables are printed, kept in
+``quality.json`` and set into the page of both editions. Beside each rate is its 95% interval:
+Wilson's where independent answers are counted, else one from resampled sentences.
 """
 
 import json
@@ -37,12 +37,12 @@ RUNS = {
     "cross uniform": ("sinusoidal", ("cross",), 0),
     "all uniform": ("sinusoidal", facts.STACKS, 0),
 }
-# The number of pairs from which the training of a minute draws.
+# The number of pairs from which the one-minute training draws.
 N_MINUTE = 20_000
 
 
 def translations(translator, parts):
-    """Return the share of right sentences of each part, and how near training they are."""
+    """Return the share of right sentences of each part, and how similar they are to training."""
     known = [pair.source for pair in parts.train]
     rows = []
     for name in PARTS:
@@ -62,7 +62,7 @@ def translations(translator, parts):
 
 
 def memory(translator, parts):
-    """Return what copying the most similar sentence gets right, and what nearness brings."""
+    """Return the accuracy of copying the most similar sentence, and its relation to similarity."""
     known = [pair.source for pair in parts.train]
     rows = []
     for name in PARTS:
@@ -121,7 +121,7 @@ def agreements(translator, parts):
 
 
 def meanings(translator, parts):
-    """Return how often a word of several meanings is right, where its context is old and new."""
+    """Return how often a word of several meanings is right, in old and in new contexts."""
     places = {
         "drawn alike": parts.test + parts.validation,
         "new context": parts.polysemes,
@@ -156,13 +156,13 @@ def meanings(translator, parts):
 
 
 def tally(counts, *keys):
-    """Return how many are right under these keys, and of how many."""
+    """Return the number right under these keys, and the number of all."""
     some = [counts[key] for key in keys if key in counts]
     return sum(round(share * n) for share, n in some), sum(n for _, n in some)
 
 
 def references(translator, parts):
-    """Return how often each head looks at what a pronoun stands for."""
+    """Return how often each head attends most to what a pronoun stands for."""
     found = facts.coreference(translator, parts.test + parts.validation)
     n, rows = found["n"], []
     for who, shares in (("pronoun", found["points"]), ("word", found["word_points"])):
@@ -183,7 +183,7 @@ def references(translator, parts):
 
 
 def cuts(translator, parts):
-    """Return the share of test sentences that still come out right without each head."""
+    """Return the share of test sentences that are right without each head."""
 
     def share(translator, pairs):
         return translator.evaluate(pairs)["exact_match"]
@@ -198,7 +198,7 @@ def cuts(translator, parts):
 
 
 def first_minute(translator, parts):
-    """Return what a minute of training brings, with attention and with uniform weights."""
+    """Return the results of one minute of training, with attention and with uniform weights."""
     rows = [{"sentences": NAMES[name], "number": len(getattr(parts, name))} for name in PARTS]
     for label, (positions, stacks, seed) in RUNS.items():
         quick = Translator.fit(
@@ -214,7 +214,7 @@ def first_minute(translator, parts):
 
 
 def systems(translator, parts):
-    """Return what the three other systems get right, each trained here with its defaults."""
+    """Return the results of the three other systems, each trained here with its defaults."""
     rows = []
 
     def row(system, asked, measure, n, share):
@@ -264,7 +264,7 @@ def exact(found, right):
 
 
 def bleu(found, right):
-    """Return BLEU and half of its interval, which sacrebleu finds by drawing sentences again."""
+    """Return BLEU and half of its interval, from sacrebleu's bootstrap."""
     from sacrebleu.metrics import BLEU
 
     metric = BLEU()
@@ -274,7 +274,7 @@ def bleu(found, right):
 
 
 def from_stored(make, stored):
-    """Return a function that makes a table of stored results."""
+    """Return a function that makes a table from stored results."""
 
     def rows(translator, parts):
         return make(stored())

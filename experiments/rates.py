@@ -68,8 +68,9 @@ def apart(one, other):
 def mcnemar(only_one, only_other):
     """Return the p-value of McNemar's exact test of two answers to the same questions.
 
-    If neither were better, each question that only one of them gets right would belong to
-    either with probability 1/2. The p-value is the probability of a split at least as uneven.
+    Under the hypothesis that both are equally good, a question that only one of them gets right
+    belongs to either with probability 1/2. The p-value is the probability of a split at least as
+    uneven.
 
     References
     ----------

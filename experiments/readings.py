@@ -1,17 +1,17 @@
-"""Programs that summarise, answer and translate, measured on texts written for the course.
+"""Programs that summarise, answer and translate, tested on texts written for the course.
 
-The programs are those in section 3.3.4 of *Atención y el auge de los Transformers*, beside SmolLM2
-and rules that do not read. ``python -m experiments readings`` runs the tasks named below that have
-no result yet, and writes ``notebooks/data/readings.json`` after each;
-appendix A2 shows the results. SmolLM2 decodes greedily, so that it writes the same text every time.
+The programs are those in section 3.3.4 of *Atención y el auge de los Transformers*, together with
+SmolLM2 and with rules that do not read. ``python -m experiments readings`` runs the tasks named
+below that have no result yet, and writes ``notebooks/data/readings.json`` after each; appendix A2
+shows the results. SmolLM2 decodes greedily, so that it writes the same text every time.
 
 ==============  ==========================================================================
-`picking`       the three sentences of seven that matter
-`summaries`     a summary of a passage, picked or by the course's summariser
-`written`       a summary of a passage, written by SmolLM2
-`answers`       a question about a passage, and the same question about another passage
-`sentiment`     is an opinion positive or negative?
-`translations`  from English to Spanish
+`picking`       choose the three sentences of seven that matter
+`summaries`     summarise a passage by choosing sentences or with the course's summariser
+`written`       summarise a passage with SmolLM2
+`answers`       answer a question from its passage, and from another passage
+`sentiment`     decide whether an opinion is positive or negative
+`translations`  translate from English to Spanish
 ==============  ==========================================================================
 
 Each prompt was written once and not tuned to the answers.
@@ -41,7 +41,7 @@ from experiments.rates import apart, mcnemar, packed
 from experiments.runner import DATA, Experiment, Row
 
 RESULTS = DATA / "readings.json"
-# The number of sentences that are kept.
+# The number of sentences that a summary keeps.
 N_KEPT = 3
 # The number of prompts in a batch.
 AT_ONCE = 25
@@ -54,9 +54,9 @@ PROMPTS = {
 }
 # The number of example pairs in the second prompt for translation.
 EXAMPLES = 3
-# The most tokens that are written.
+# The maximum number of new tokens.
 MOST = {"summary": 45, "answer": 20, "translation": 45}
-# SmolLM2 says in these words that a text does not answer.
+# SmolLM2 uses these words to say that a text has no answer.
 NONE = re.compile(
     r"\b(none|not (said|stated|mentioned|specified|provided)|not (say|specify|provide|possible))\b",
     re.IGNORECASE,
@@ -71,13 +71,13 @@ def sentence_model():
 
 @cache
 def reader():
-    """Return the course's own reader, which learnt passages made by rules."""
+    """Return the course's own reader, trained on passages made by rules."""
     return QuestionAnswerer.load(models.folder("question_answerer"))
 
 
 @cache
 def writer():
-    """Return the course's own writer of headlines, which learnt stories made by rules."""
+    """Return the course's own headline writer, trained on stories made by rules."""
     ours = Summarizer.load(models.folder("summarizer"))
     # In double precision every processor chooses the same words.
     ours.model.double()
@@ -86,12 +86,12 @@ def writer():
 
 @torch.inference_mode()
 def write(prompts, most):
-    """Return what SmolLM2 writes after each prompt: the most probable tokens, at most so many."""
+    """Return SmolLM2's greedy continuation of each prompt, of at most `most` tokens."""
     model, tokenizer = smollm2()
     rows = [tokenizer.encode_marked(prompt) for prompt in prompts]
     written = {}
-    # Prompts of similar length form a batch. They are padded on the left, so that all start to
-    # write at the same place.
+    # Prompts of similar length form a batch. They are padded on the left, so that all continue from
+    # the same position.
     order = sorted(range(len(rows)), key=lambda place: len(rows[place]))
     for some in (order[i : i + AT_ONCE] for i in range(0, len(order), AT_ONCE)):
         longest = max(len(rows[place]) for place in some)
@@ -107,7 +107,7 @@ def write(prompts, most):
 
 
 def asked(kind, *said):
-    """Return what SmolLM2 answers to one of `PROMPTS` with each of some texts, in its template."""
+    """Return SmolLM2's answers to one of `PROMPTS`, filled with texts, in its chat template."""
     prompts = [CHAT.format(PROMPTS[kind].format(*some)) for some in zip(*said, strict=True)]
     return write(prompts, MOST[kind])
 
@@ -117,12 +117,12 @@ def rounded(x, digits=3):
 
 
 def mean(values):
-    """Return a mean over items and its interval of 95%, from drawing the items again."""
+    """Return a mean over items and its 95% interval, from resampling the items."""
     return [rounded(np.mean(values)), *(rounded(end) for end in bootstrap_interval(values))]
 
 
 def share(hits):
-    """Return how many are right, of how many, and Wilson's interval of 95%."""
+    """Return the number right, the number of all, and Wilson's 95% interval."""
     hits = [bool(hit) for hit in hits]
     return [sum(hits), len(hits), *(rounded(x) for x in wilson_interval(sum(hits), len(hits)))]
 
@@ -136,12 +136,12 @@ def against(one, other):
 
 
 def best(scores, n=N_KEPT):
-    """Return the places of the highest scores, in order; of equal ones the first."""
+    """Return the indices of the highest scores, in text order; of equal ones the first."""
     return sorted(np.argsort(-np.asarray(scores), kind="stable")[:n].tolist())
 
 
 def scores_of(reading):
-    """Return the scores that each way of picking gives to the sentences of a passage."""
+    """Return the scores of the sentences of a passage, by way of picking."""
     model, tokenizer = sentence_model()
     sentences = reading.sentences
     vectors = minilm.vectors(model, tokenizer, sentences)
@@ -191,7 +191,7 @@ def picking():
 
 
 def near(texts):
-    """Return how near summaries are to those that were written, and ROUGE-1 of each."""
+    """Return the similarity of summaries to the references, and ROUGE-1 of each."""
     references = [reading.summary for reading in readings()]
     pairs = list(zip(texts, references, strict=True))
     each = [rounded(rouge([a], [b])["rouge1"]) for a, b in pairs]
@@ -204,7 +204,7 @@ def near(texts):
 
 
 def summaries():
-    """Return how near the summaries of the systems that do not need SmolLM2 are."""
+    """Return the similarity to the references of the summaries of the systems without SmolLM2."""
     texts = {}
     for reading in readings():
         vectors = minilm.vectors(*sentence_model(), reading.sentences)
@@ -233,7 +233,7 @@ def summaries():
 
 
 def written():
-    """Return how near the summaries are that SmolLM2 writes, and how much of them is copied."""
+    """Return the similarity to the references of SmolLM2's summaries, and the share copied."""
     texts = asked("summary", [reading.text for reading in readings()])
     found, each = near(texts)
     copied = [
@@ -259,17 +259,17 @@ def plain(text):
 
 
 def token_f1(answer, right):
-    """Return the F1 of the words of an answer: ROUGE-1 of what `plain` leaves."""
+    """Return the F1 of the words of an answer: ROUGE-1 after `plain`."""
     return rouge([plain(answer)], [plain(right)])["rouge1"]
 
 
 def within(answer, right):
-    """Return whether the right answer stands somewhere in what was said."""
+    """Return whether the right answer is a part of the text."""
     return f" {plain(right)} " in f" {plain(answer)} "
 
 
 def nearest(reading, by_words=False):
-    """Return the sentence of a passage that is most like its question."""
+    """Return the sentence of a passage that is most similar to its question."""
     texts = [reading.question, *reading.sentences]
     if by_words:
         asked, *told = ({*plain(text).split()} for text in texts)
@@ -279,7 +279,7 @@ def nearest(reading, by_words=False):
 
 
 def elsewhere(i):
-    """Return another passage of the same subject, which does not answer question `i`."""
+    """Return another passage of the same subject, without the answer to question `i`."""
     # Each call of readings() reads the file again.
     found = readings()
     same = [j for j, reading in enumerate(found) if reading.subject == found[i].subject]
@@ -287,7 +287,7 @@ def elsewhere(i):
 
 
 def answers():
-    """Return how good the answers of each system are, and whether it knows when there is none."""
+    """Return the accuracy of each system's answers, and whether it detects that there is none."""
     said = {"smollm2": [], "reader": [], "minilm_sentence": [], "words_sentence": []}
     empty = {"smollm2": [], "reader": []}
     others = [elsewhere(i).text for i in range(len(readings()))]
@@ -334,7 +334,7 @@ def answers():
 
 
 def no_answer(text):
-    """Return whether what was said is that there is no answer."""
+    """Return whether a text says that there is no answer."""
     return not text or bool(NONE.search(text))
 
 
@@ -342,7 +342,7 @@ def no_answer(text):
 
 
 def by_words(known, texts):
-    """Return by how much each text is rather positive: naive Bayes of words, one added to each."""
+    """Return the score that each text is positive: naive Bayes of words, with add-one smoothing."""
     counts = {label: Counter() for label in LABELS}
     for opinion in known:
         counts[opinion.label].update({*re.findall(r"\w+", opinion.text.lower())})
@@ -360,7 +360,7 @@ def by_words(known, texts):
 
 
 def by_vectors(known, texts):
-    """Return by how much the vector of each text is nearer to the mean of the positive ones."""
+    """Return how much nearer each text's vector is to the mean of the positive opinions."""
     vectors = minilm.vectors(*sentence_model(), [o.text for o in known])
     labels = np.array([o.label for o in known])
     first, second = (vectors[labels == label].mean(axis=0) for label in LABELS)
@@ -368,7 +368,7 @@ def by_vectors(known, texts):
 
 
 def sentiment():
-    """Return how many opinions each system judges rightly, in both languages."""
+    """Return how many opinions each system classifies correctly, in both languages."""
     rows, tests = [], []
     for language in ("en", "es"):
         known = opinions("to_learn_from", language)
@@ -412,13 +412,13 @@ def sentiment():
 
 
 def with_examples(source):
-    """Return the prompt that shows pairs and leaves the last one open."""
+    """Return a prompt with example pairs and the source of an open one."""
     shown = [f"English: {p.source}\nSpanish: {p.target}\n\n" for p in everyday()[:EXAMPLES]]
     return "".join(shown) + f"English: {source}\nSpanish:"
 
 
 def translations():
-    """Return how near the translations of each system are to those that were written."""
+    """Return the similarity of the translations of each system to the references."""
     pairs = sentences_to_translate()
     sources, right = [p.source for p in pairs], [p.target for p in pairs]
     said = {

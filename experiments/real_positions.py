@@ -1,8 +1,7 @@
 """Seven kinds of positions on real sentences, each with its own learning rate.
 
 ``python -m experiments real_positions`` writes ``notebooks/data/real_positions.json``, which
-chapter 07 shows, after each result, so it can be stopped and started again. There are two
-tasks.
+chapter 07 shows, after each result, so it can be stopped and started again. There are two tasks.
 
 ``translation``: encoder and decoder learn from pairs whose English has at most `SHORT` words,
 and also translate longer ones in the test. A last model learns from pairs of every length,
@@ -75,7 +74,7 @@ def n_words(pair):
 
 
 def buckets(pairs):
-    """Return the pairs by length."""
+    """Return the pairs by length of the English sentence."""
     return {
         name: [pair for pair in pairs if low <= n_words(pair) <= high]
         for name, (low, high) in LENGTHS.items()
@@ -109,7 +108,7 @@ class Material:
         return [*map(self.text.example, getattr(self, name))]
 
     def _stream(self, name):
-        """Return the Spanish sentences of a part as one row of ids, each with its end."""
+        """Return the Spanish sentences of a part as one row of ids, each with its end token."""
         ids = []
         for place in np.random.default_rng(0).permutation(len(getattr(self, name))):
             ids += [*self.examples(name)[place][1], Tokenizer.eos_id]
@@ -132,7 +131,7 @@ def translator(material, kind, rate, seed, steps, train="train"):
 
 
 class Windows:
-    """Batches of stretches of a text, which begin anywhere."""
+    """Batches of windows at random positions of a text."""
 
     def __init__(self, ids, seed):
         self.ids, self.seed = ids, seed
@@ -145,7 +144,7 @@ class Windows:
 
 
 def predict_next(model, batch):
-    """Return the logits at every position, and the tokens that follow."""
+    """Return the logits at every position, and the next tokens."""
     (ids,) = batch
     return model(ids[:, :-1])[0], ids[:, 1:]
 
@@ -201,7 +200,7 @@ TASKS = {"translation": (translator, KINDS), "language": (language_model, CAUSAL
 
 
 class Bench:
-    """What is to be measured, from a function that returns the material."""
+    """The measurements of the experiment, made from a function that returns the material."""
 
     def __init__(self, material, steps=STEPS):
         self.material, self.all_steps, self.told = material, steps, {}
@@ -226,7 +225,7 @@ class Bench:
         }
 
     def after(self, group, name, told):
-        """Return one result, with the learning rates that are told."""
+        """Return one result, with the learning rates in the stored results `told`."""
         self.told = told
         return self.measure(group, name)
 

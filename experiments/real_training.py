@@ -1,9 +1,9 @@
-"""A small translator of real sentences while it learns: losses and BLEU, step by step.
+"""A small translator of real sentences during its training: losses and BLEU, step by step.
 
 Writes ``notebooks/data/real_training.json``, which chapter 08 draws. One training reads the whole
 corpus; others read a few of its pairs over and over, with dropout and without it, and differ in
-nothing else. The last compare Muon with AdamW, each at several learning rates. Each has three
-seeds. What is in the file is not measured again.
+nothing else. Others compare Muon with AdamW, each at several learning rates. Each has three seeds.
+What is in the file is not measured again.
 """
 
 from functools import cache, partial
@@ -30,7 +30,7 @@ SIZES = {
     "positions": "rotary",
 }
 TRAINING = {"batch_tokens": 1000, "learning_rate": 4e-3, "label_smoothing": 0.1, "device": "cpu"}
-# The warm-up steps; a short training takes a quarter of its steps.
+# The warm-up steps; a short training takes a quarter of this number.
 WARMUP = 100
 # For each training: its number of pairs (None for all), its dropouts, the steps at which losses are
 # measured, and those at which it also translates.
@@ -43,14 +43,14 @@ SEEDS = (0, 1, 2)
 # fifth more steps, because a step of Muon takes so much longer, and with three times the steps.
 RATES = (2.5e-3, 5e-3, 1e-2, 2e-2, 4e-2)
 OPTIMIZERS = {("muon", 300): RATES, ("adamw", 300): RATES[:4]}
-# The first seed tries every rate, and the others take the one that was best for it.
+# The first seed tries every rate, and the others use the one that was best for it.
 BEST = {("muon", 300): 2e-2, ("adamw", 300): 1e-2}
 CONTROL = dict.fromkeys((("adamw", 360), ("adamw", 900)), BEST["adamw", 300])
-# They read from this number of pairs a step, which is more than they get through.
+# The trainings that compare optimisers get this number of pairs per step, more than they read.
 PAIRS_A_STEP = 100
 # The number of training pairs from which the vocabulary is learned.
 N_VOCABULARY = 20_000
-# The number of pairs of training and of validation that are measured.
+# The number of pairs of training and of validation on which losses are measured.
 N_WATCHED = 200
 # A test compares this number of first losses with the recorded run.
 N_FIRST = 3
@@ -76,7 +76,7 @@ def begun(pairs, tokenizer, dropout, steps, seed, **changed):
 
 @torch.no_grad()
 def loss_of(translator, pairs):
-    """Return the mean cross-entropy of a token, without smoothing and without dropout."""
+    """Return the mean cross-entropy per token, without label smoothing or dropout."""
     examples = translator._examples(pairs)
     sums = [
         sequence_loss(translator.model, collate([examples[i] for i in some]))
@@ -92,10 +92,10 @@ def measured(parts, tokenizer, name, dropout, seed):
     Returns
     -------
     dict
-        ``training``, ``validation``: losses of one kind on `N_WATCHED` pairs of each; ``bleu``
-        on those of validation, and ``texts``, what is written for `SENTENCES`, at fewer steps;
-        ``first_losses``: of the first batches, as training counts them; ``parameters``;
-        ``epochs``: how often each pair was read.
+        ``training``, ``validation``: losses of one kind on `N_WATCHED` pairs of each; ``bleu`` on
+        the validation pairs, and ``texts``, the translations of `SENTENCES`, at fewer steps;
+        ``first_losses``: of the first batches, as training counts them; ``parameters``; ``epochs``:
+        how often each pair was read.
     """
     n_train, _, stops, written = TRAININGS[name]
     pairs = parts["train"][:n_train]
@@ -139,7 +139,7 @@ def optimised(parts, tokenizer, optimizer, steps, rate, seed):
 
 
 def corpus():
-    """Return the parts of the corpus, and a vocabulary of both languages, learnt from training."""
+    """Return the parts of the corpus, and a joint vocabulary learned from the training part."""
     parts = tatoeba()
     # The file is sorted by length, so its first pairs would be the shortest.
     order = np.random.default_rng(0).permutation(len(parts["train"]))

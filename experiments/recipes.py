@@ -1,9 +1,9 @@
-"""The choices behind the translator of real sentences, each tried alone.
+"""The choices behind the translator of real sentences, each tested alone.
 
 ``python -m experiments recipes`` trains the recipe of `attn.applications.translation.RECIPES` for a
-tenth of its steps, and then as often as there are `CHANGES`, each of which differs from it in one
-thing. What is in ``recipes.json`` is not measured again, so that it can be stopped and started.
-Everything is compared on validation; the tests are never looked at.
+tenth of its steps, and then a variant for each of `CHANGES`, which differs from it in one thing.
+What is in ``recipes.json`` is not measured again, so the run can be stopped and started again.
+Everything is compared on validation; the tests are not used.
 """
 
 import time
@@ -20,21 +20,21 @@ from experiments.runner import Experiment, Row
 
 RESULTS = Path(__file__).with_name("recipes.json")
 RECIPE = RECIPES["tatoeba"]
-# Each recipe runs for this fraction of its steps.
+# Each recipe is trained for 1 / SHARE of its steps.
 SHARE = 10
-# The weights of the last fifth of the steps are averaged.
+# The weights are averaged over the last 1 / AVERAGED of the steps.
 AVERAGED = 5
 BEAM, LENGTH_PENALTY = 4, 1.0
 WIDTHS, PENALTIES = (1, 2, 4, 8), (0.0, 0.6, 1.0, 1.4)
 
 
 def sizes(**changed):
-    """Return a change of the model's sizes."""
+    """Return a change of the model's configuration."""
     return lambda recipe: replace(recipe, sizes=recipe.sizes | changed)
 
 
 def training(**changed):
-    """Return a change of the training."""
+    """Return a change of the training configuration."""
     return lambda recipe: replace(recipe, training=replace(recipe.training, **changed))
 
 
@@ -60,11 +60,11 @@ class Mean:
         self.first, self.model, self.sums, self.n = first, None, None, 0
 
     def watch(self, model):
-        """Take the model before it learns."""
+        """Start with the model before its training."""
         self.model = model
 
     def add(self, now):
-        """Take its weights after a step."""
+        """Add its weights after a step to the mean, if the step counts."""
         if now.step < self.first:
             return
         weights = [p.detach() for p in self.model.parameters()]
@@ -74,20 +74,20 @@ class Mean:
 
     @torch.no_grad()
     def put(self):
-        """Give the model the mean of its weights."""
+        """Give the model the mean weights."""
         for parameter, total in zip(self.model.parameters(), self.sums, strict=True):
             parameter.copy_(total / self.n)
 
 
 def tried(recipe, parts):
-    """Return what a recipe makes of a tenth of its steps.
+    """Return the results of a recipe after a tenth of its steps.
 
     Returns
     -------
     dict
-        ``parameters``; ``bytes`` of the rounded model with its vocabularies; ``steps`` and
-        ``seconds`` of processor; BLEU and chrF on validation, ``greedy``, with a ``beam``, and
-        with the ``averaged`` weights and a beam.
+        ``parameters``; ``bytes`` of the rounded model with its vocabularies; ``steps`` and CPU
+        ``seconds``; BLEU and chrF on validation, ``greedy``, with a ``beam``, and with the
+        ``averaged`` weights and a beam.
     """
     recipe = training(steps=max(1, recipe.training.steps // SHARE))(recipe)
     recipe = training(warmup_steps=min(recipe.training.warmup_steps, recipe.training.steps // 5))(

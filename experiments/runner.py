@@ -1,7 +1,7 @@
-"""One way to run an experiment: its rows are measured once, kept in a file, and can be measured again.
+"""One way to run an experiment: its rows are measured once and stored, and can be measured again.
 
 A module of this folder that is an experiment has an `EXPERIMENT`, and `python -m experiments` runs
-it by the name of the module. What is measured is written at once, so that a run may be stopped and
+it by the name of the module. Each result is written at once, so that a run may be stopped and
 started again.
 """
 
@@ -16,26 +16,28 @@ import torch
 from attn.io import write_whole
 
 DATA = Path(__file__).resolve().parents[1] / "notebooks" / "data"
-# The number of characters of JSON that stand in one line.
+# JSON of at most this number of characters is written in one line.
 SHORT = 240
 MISSING = object()
 
 
 class Row:
-    """What is measured in one go, and where it is kept.
+    """A measurement, and the place in the file where its result is kept.
 
     Parameters
     ----------
     measure : callable
-        Returns what is kept; one value for each place if there are several.
+        Returns the result; one value for each place if there are several.
     *places : tuple
-        The way through the file to the value: a name leads into an object, a number into a list,
-        and a mapping to that object of a list which has these entries.
+        The path to the value in the file: a name selects from an object, a number from a list, and
+        a mapping the object in a list that has these entries.
     reads : bool
-        Whether `measure` is given what is stored: a learning rate that another row has found.
+        Whether `measure` is given the stored results, such as a learning rate that another row
+        found.
     resumes : bool
-        Whether `measure` is given what it has kept so far at its place, and a function that keeps
-        more: for hours of one row. It is then asked each time whether anything is missing.
+        Whether `measure` is given the part already stored at its place, and a function that stores
+        more: for rows that take hours. It is then called in each run, to see whether anything is
+        missing.
     """
 
     def __init__(self, measure, *places, reads=False, resumes=False):
@@ -43,7 +45,7 @@ class Row:
         self.reads, self.resumes = reads, resumes
 
     def values(self, stored, keep):
-        """Measure, and return the values as a file of JSON gives them back."""
+        """Measure, and return the values as they come back from a JSON file."""
         if self.resumes:
             before = get(stored, self.places[0])
             told = {} if before is MISSING else before
@@ -70,9 +72,9 @@ class Experiment:
     minutes : float
         Of one core, for all rows.
     constants : callable
-        Returns what stands in the file beside the rows: sizes, steps, sentences.
+        Returns the values stored in the file beside the rows: sizes, steps, sentences.
     publish : callable
-        Called after a run that wrote to `file`: it sets the tables of a page.
+        Called after a run that wrote to `file`; it updates the tables of a page.
     """
 
     question: str
@@ -83,32 +85,30 @@ class Experiment:
     publish: Callable[[], None] = field(default=lambda: None)
 
     def run(self, names=(), *, only=None, results=None, replace=False, say=print):
-        """Measure the rows that are missing, or those of some names.
+        """Measure the rows that are missing, or the named rows.
 
-        A row that is named and stored is measured again and compared.
+        A named row that is already stored is measured again and compared.
 
         Parameters
         ----------
         names : sequence of str
         only : int, optional
-            Stop after so many rows.
+            Stop after this number of rows.
         results : Path, optional
-            Another file than the experiment's own.
-        replace : bool
-            Whether a named row takes the place of the one that is stored.
+            Another file in place of the experiment's own.
+        Whether a named row replaces the stored one.
         say : callable
             Gets a sentence about each row.
 
         Returns
         -------
         bool
-            Whether every row that was measured again came out as it is stored.
+            Whether every row that was measured again equals the stored one.
 
         Raises
         ------
-        ValueError
-            If a name is that of no row, what is stored was measured with other constants, or a
-            row reads what is not stored.
+        If there is no row with a given name, the stored rows were measured with other constants, or
+        a row reads a result that is not stored.
         """
         rows, file = self.rows(), results or self.file
         if only is not None and only < 1:
@@ -142,7 +142,7 @@ class Experiment:
                 expected = f"{name}: expected the rows that it reads to be measured before"
                 raise ValueError(f"{expected}, got none of {error}") from error
             seconds = time.process_time() - began
-            # Read after the measurement, for another run may have written meanwhile.
+            # Read after the measurement, because another run may have written meanwhile.
             stored = read(file)
             before = self._values(rows[name], stored)
             if before is not None and names and not replace:
@@ -163,7 +163,7 @@ class Experiment:
         return same
 
     def _check(self, rows, file):
-        """Refuse a file of other constants, or with entries that are those of no row."""
+        """Refuse a file with other constants, or with entries that belong to no row."""
         stored, constants = read(file) or {}, json.loads(json.dumps(self.constants()))
         if not isinstance(stored, dict):
             return
@@ -183,7 +183,7 @@ class Experiment:
         return None if MISSING in found else found
 
     def _ordered(self, rows, stored):
-        """Return what is stored in the order of the rows, without rows that are no longer."""
+        """Return the stored results in the order of the rows, without rows that no longer exist."""
         ordered = json.loads(json.dumps(self.constants()))
         for row in rows.values():
             for place in row.places:
@@ -193,7 +193,7 @@ class Experiment:
 
 
 def read(file):
-    """Return what is stored in a file; nothing if there is none."""
+    """Return the content of a file, or nothing if there is none."""
     if not file.exists():
         return None
     try:
@@ -222,7 +222,7 @@ def get(stored, place):
 
 
 def put(stored, place, value):
-    """Return what is stored with a value at a place, which is made if need be.
+    """Return the stored results with a value put at a place, which is created if needed.
 
     >>> put(None, ("loss", "post", 1), 0.5)
     {'loss': {'post': [None, 0.5]}}
@@ -243,7 +243,7 @@ def put(stored, place, value):
 
 
 def lines(value, depth=0):
-    """Return JSON in which whatever is short stands in one line."""
+    """Return JSON in which short values are in one line."""
     whole = json.dumps(value, ensure_ascii=False)
     if len(whole) <= SHORT or not isinstance(value, (dict, list)):
         return whole
