@@ -1,8 +1,8 @@
-"""What a given number of operations buys: size against tokens, rates across widths, Muon and AdamW.
+"""The effect of a compute budget: size against tokens, learning rates by width, Muon and AdamW.
 
-A decoder of two layers predicts, letter by letter, sentences that people wrote, and reads none of
-them twice. Only its width makes it larger. Every loss is that of sentences kept aside: rates are
-chosen on other ones than those that are reported.
+A decoder of two layers predicts sentences that people wrote, character by character, and reads none
+of them twice. Models differ in size only by their width. Every loss is measured on held-out
+sentences: learning rates are chosen on other sentences than those of the reported losses.
 
 ==========  ==================================================================================
 `checked`   whether half or twice the learning rate of the rule would have been better
@@ -49,7 +49,7 @@ SIZES = {
     500_000_000_000: (24, 32, 48, 64, 96),
     1_250_000_000_000: (32, 48, 64, 96, 128),
 }
-# The learning rate of a width is this number over the width.
+# The learning rate of a width is this number divided by the width.
 RATE_TIMES_WIDTH = 0.64
 CHECKED = (
     (32_000_000_000, 16),
@@ -62,13 +62,13 @@ WIDTHS, BASE, WIDTH_STEPS, WIDTH_SEEDS = (16, 32, 64, 128), 16, 200, (0, 1)
 WIDTH_RATES = (2.5e-3, 5e-3, 1e-2, 2e-2, 4e-2, 8e-2, 1.6e-1)
 MUON_WIDTH, MUON_STEPS = 64, 600
 MUON_RATES = (2.5e-3, 5e-3, 1e-2, 2e-2, 4e-2)
-# The last is a control: AdamW with as much time as Muon takes.
+# The last row is a control: AdamW with as much time as Muon takes.
 MUON_RUNS = (("adamw", MUON_STEPS), ("muon", MUON_STEPS), ("adamw", 720))
 
 
 @cache
 def texts():
-    """Return the sentences of each part in both languages, each once, in the order of a shuffle."""
+    """Return the distinct sentences of each part in both languages, shuffled."""
     parts = tatoeba()
     kept = {"validation": ("validation",), "test": ("plain", "clusters")}
     found = {
@@ -93,7 +93,7 @@ def characters():
 
 @cache
 def excerpts(part):
-    """Return all rows of a part, of `CONTEXT` characters and the one that follows."""
+    """Return all rows of a part, each of `CONTEXT` characters and the next one."""
     numbers = {character: i for i, character in enumerate(characters(), start=1)}
     ids = torch.tensor([numbers.get(c, 0) for c in "\n".join(texts()[part])])
     starts = torch.arange(0, len(ids) - CONTEXT, CONTEXT)
@@ -101,7 +101,7 @@ def excerpts(part):
 
 
 def config(d_model):
-    """Return the configuration of a width; its heads have 16 components where that divides it."""
+    """Return the configuration of a width; its heads have 16 components if 16 divides the width."""
     return TransformerConfig(
         N_CHARACTERS,
         d_model=d_model,
@@ -121,16 +121,17 @@ def size(d_model):
 
 
 def steps_of(budget, d_model):
-    """Return how many steps a budget pays for, with what attention costs."""
+    """Return how many steps a budget pays for, the cost of attention included."""
     a_step = training_flops(size(d_model), BATCH * CONTEXT, N_LAYERS * CONTEXT * d_model)
     return round(budget / a_step)
 
 
 def new_model(d_model, seed, mup=False):
-    """Return a model, and the number by which its logits are multiplied.
+    """Return a model, and the factor of its logits.
 
-    In muP the embedding, which is also the output, begins with the variance that it has at the
-    base width, is multiplied by the same number as there, and scores are divided by the width.
+    In muP the embedding, which is also the output matrix, is initialised with the variance of the
+    base width and multiplied by the factor of the base width, and the logits are multiplied by BASE
+    / d_model.
     """
     torch.manual_seed(seed)
     model = DecoderOnly(config(d_model))
@@ -147,7 +148,7 @@ def loss_of(model, rows, multiplier=1.0, reduction="mean"):
 
 
 def training(d_model, steps, rate, seed, optimizer="adamw", mup=False):
-    """Train a model; yield it, its multiplier and the loss before each step.
+    """Train a model; yield it, the factor of its logits and the loss before each step.
 
     In muP the learning rate of the hidden matrices falls with the width.
     """
@@ -181,7 +182,7 @@ def training(d_model, steps, rate, seed, optimizer="adamw", mup=False):
 
 @torch.no_grad()
 def judged(model, part, multiplier=1.0):
-    """Return the mean loss of a character, in nats, on sentences kept aside."""
+    """Return the mean loss per character, in nats, on held-out sentences."""
     rows = excerpts(part)
     total = sum(loss_of(model, some, multiplier, "sum").item() for some in rows.split(128))
     return round(total / rows[:, 1:].numel(), 4)
@@ -195,7 +196,7 @@ def trained(part, *arguments, **options):
 
 
 def read_text():
-    """Return what the models read: the characters, and how many of each part."""
+    """Return the size of the vocabulary, and the number of characters of each part."""
     counts = torch.bincount(excerpts("train").flatten(), minlength=N_CHARACTERS).double()
     shares = counts / counts.sum()
     return {
@@ -207,7 +208,7 @@ def read_text():
 
 
 def of_budget(budget, d_model, seed):
-    """Return the row of a size that spends a budget."""
+    """Return the row of a model size that spends a budget."""
     steps = steps_of(budget, d_model)
     told = {
         "parameters": size(d_model),
@@ -218,7 +219,7 @@ def of_budget(budget, d_model, seed):
 
 
 def of_factor(budget, d_model, factor):
-    """Return the row of a learning rate beside that of the rule."""
+    """Return the row of a multiple of the rule's learning rate."""
     steps, rate = steps_of(budget, d_model), factor * RATE_TIMES_WIDTH / d_model
     return trained("validation", d_model, steps, rate, TUNING_SEED)
 
@@ -232,7 +233,7 @@ def of_rate(optimizer, rate):
 
 
 def best_rate(stored, optimizer):
-    """Return the rate that did best, of those that other rows have tried."""
+    """Return the learning rate with the lowest loss, from other rows."""
     tried = [one for one in stored["tuned"] if one["optimizer"] == optimizer]
     return min(tried, key=lambda one: one["loss"])["rate"]
 
@@ -243,7 +244,7 @@ def of_optimizer(optimizer, steps, seed, stored):
 
 
 def step_times(n_steps=60):
-    """Return the milliseconds of a step with each optimiser, by the processor's clock."""
+    """Return the milliseconds of a step with each optimiser, in CPU time."""
     found = {}
     for _ in range(2):
         for optimizer in ("adamw", "muon"):
@@ -258,7 +259,7 @@ def step_times(n_steps=60):
 
 
 def means(rows):
-    """Return the rows of each budget and size as one, with the losses of all its seeds."""
+    """Return one row for each budget and size, with the losses of all its seeds."""
     found = {}
     for row in rows:
         found.setdefault((row["budget"], row["d_model"]), []).append(row)
@@ -270,14 +271,14 @@ def means(rows):
 
 
 def law_of(cells, losses=None):
-    """Return the law that is fitted to cells, by default to the means of their losses."""
+    """Return the law fitted to cells, by default to the means of their losses."""
     losses = [np.mean(cell["losses"]) for cell in cells] if losses is None else losses
     columns = ([cell[name] for cell in cells] for name in ("parameters", "tokens"))
     return fit_law(*columns, losses, n_rounds=8)
 
 
 def valleys(cells, losses, beside=4):
-    """Return for each budget the lowest point: size, text, loss, and size without the embedding.
+    """Return, for each budget, the optimum: size, text, loss, and size without the embedding.
 
     The parabola passes through the best of the five sizes and at most `beside` on each side of it.
     """
@@ -285,7 +286,7 @@ def valleys(cells, losses, beside=4):
     for budget in SIZES:
         here = [i for i, cell in enumerate(cells) if cell["budget"] == budget]
         best = min(range(len(here)), key=lambda i: losses[here[i]])
-        # Three sizes at least, even if the best is the smallest or the largest.
+        # The fit has three sizes at least, even if the best is the smallest or the largest.
         first = max(0, min(best - beside, len(here) - 3))
         here = here[first : max(best + beside + 1, 3)]
         size, loss = parabola_minimum(
@@ -299,7 +300,7 @@ def valleys(cells, losses, beside=4):
 
 
 def exponents(valley):
-    """Return how the best size and the best text grow with the budget."""
+    """Return the exponents with which the best size and the best text grow with the budget."""
     parts = {"parameters": 0, "tokens": 1, "without_embedding": 3}
     return {
         name: power_law(list(valley), [one[i] for one in valley.values()])[0]
@@ -312,9 +313,9 @@ def interval(drawn):
 
 
 def fitted(stored, n_drawn=300):
-    """Return the law, the valleys and their exponents, and what the smaller budgets predict.
+    """Return the law, the optima and their exponents, and predictions from the smaller budgets.
 
-    For the law, all cells are drawn again with replacement, and for the valleys the seeds of each.
+    The bootstrap resamples all cells for the law, and the seeds of each cell for the optima.
     """
     cells, rng = means(stored["isoflop"]), np.random.default_rng(0)
     best, least, largest = law_of(cells), [np.mean(cell["losses"]) for cell in cells], max(SIZES)
@@ -387,14 +388,14 @@ def shortened(value):
 
 
 def named(table, measure, reads=False, **key):
-    """Return a row that stands in a table under its key, with the key."""
+    """Return, by its name, a row that is stored in a table with its key."""
     values = (written(value) for value in key.values())
     row = Row(partial(keyed, measure, key), (table, key), reads=reads)
     return {", ".join((table, *values)): row}
 
 
 def written(value):
-    """Return a value as the name of a row has it: a budget in thousands of millions."""
+    """Return a value as it appears in the name of a row: a budget in units of 10⁹ operations."""
     if isinstance(value, float):
         return f"{value:g}"
     return f"{value // 10**9}e9" if value in SIZES else str(value)

@@ -1,7 +1,7 @@
-"""What a token costs on this machine, what rounding does to a model, what pages save, and a kernel of tiles.
+"""The cost of a token, the effect of rounding, the saving of pages, and a kernel by tiles.
 
-The speeds are those of one thread, measured in turns within one run, and the quickest counts. The texts
-that a model reads are the fifty passages of `attn_course.readings`, which were written for the course.
+The speeds are those of one thread, measured in turns within one run, and the fastest turn counts.
+The models read the fifty passages of `attn_course.readings`, which were written for the course.
 """
 
 import random
@@ -31,10 +31,10 @@ SIDES = (512, 1024, 2048)
 
 @torch.inference_mode()
 def speeds():
-    """Return the machine with its two limits, and the seconds of reading and of writing.
+    """Return the machine's two limits, and the seconds of prefill and of decoding.
 
-    ``products`` are the seconds of all products of the same sizes with the weights of the model, and
-    of nothing else: no attention, no norm, no cache.
+    ``products`` are the seconds of the matrix products with the model's weights alone: without
+    attention, norms or a cache.
     """
     model, _ = smollm2()
     torch.manual_seed(0)
@@ -96,12 +96,12 @@ def speeds():
 # Rounding.
 
 GROUPS = {"row": None, "64": 64, "32": 32}
-# By how much a column of the weights is multiplied, and the norm before it divided.
+# The factor of a column of the weights, by which the preceding norm is divided.
 OUTLIER = 16
 
 
 def matrices(model):
-    """Return the matrices of the layers by their names; the embeddings are left as they are."""
+    """Return the matrices of the layers by name, without the embeddings."""
     stack = model.stack if isinstance(model, DecoderOnly) else model.encoder
     found = stack.layers.named_parameters()
     return {name: parameter for name, parameter in found if parameter.dim() == 2}
@@ -109,7 +109,7 @@ def matrices(model):
 
 @torch.no_grad()
 def with_an_outlier(model, factor=OUTLIER):
-    """Return a model that computes the same with one large column in each matrix behind a norm."""
+    """Return an equivalent model with one large column in each matrix after a norm."""
     model, rng = deepcopy(model), random.Random(16)
     for layer in model.stack.layers:
         attention, network = layer.self_attention, layer.feed_forward
@@ -127,7 +127,7 @@ def with_an_outlier(model, factor=OUTLIER):
 
 @torch.no_grad()
 def rounded(model, bits, group):
-    """Return a copy of a model with rounded layers, and the relative error of the weights of each."""
+    """Return a copy of a model with rounded layers, and each matrix's relative error."""
     model = deepcopy(model)
     moved, whole = {}, {}
     for name, weights in matrices(model).items():
@@ -141,7 +141,7 @@ def rounded(model, bits, group):
 
 @torch.inference_mode()
 def read(model, ids):
-    """Return the loss of each token of a text, and what each layer gives, shape (n_layers, n, d_model)."""
+    """Return the loss of each token of a text, and each layer's output, (n_layers, n, d_model)."""
     streams = []
     hooks = [
         layer.register_forward_hook(
@@ -157,14 +157,14 @@ def read(model, ids):
 
 @lru_cache
 def as_the_file_has_it(n_texts):
-    """Return the model, the ids of the texts, and what each layer gives to each text."""
+    """Return the model as stored, the ids of the texts, and each layer's output for each text."""
     model, tokenizer = smollm2()
     texts = [torch.tensor(tokenizer.encode(one.text)) for one in readings()[:n_texts]]
     return model, texts, [read(model, ids) for ids in texts]
 
 
 def rounding(outlier, bits=None, group=None, n_texts=None):
-    """Return the loss of each text, its tokens, and the error of weights and streams, layer by layer."""
+    """Return the loss of each text, its tokens, and the errors of weights and streams, by layer."""
     model, texts, before = as_the_file_has_it(n_texts)
     if outlier:
         model = with_an_outlier(model)
@@ -175,7 +175,8 @@ def rounding(outlier, bits=None, group=None, n_texts=None):
     for ids, (_, exact) in zip(texts, before, strict=True):
         loss, streams = read(model, ids)
         losses.append(round(float(loss.sum()), 3))
-        # The first token is left out: its vector is many times as long as those of the others.
+        # The first token is left out: its vector is many times as long as the other tokens'
+        # vectors.
         difference = (streams - exact)[:, 1:].norm(dim=-1) / exact[:, 1:].norm(dim=-1)
         errors += difference.mean(dim=1) / len(texts)
     return {
@@ -188,7 +189,7 @@ def rounding(outlier, bits=None, group=None, n_texts=None):
 
 @torch.inference_mode()
 def of_minilm(bits, group):
-    """Return what rounding does to a model whose own numbers are at hand, and not rounded before."""
+    """Return the effect of rounding on MiniLM, whose weights are available unrounded."""
     model, tokenizer = minilm.model()
     texts = [one.text for one in readings()]
     before = minilm.vectors(model, tokenizer, texts)
@@ -203,14 +204,14 @@ def of_minilm(bits, group):
 # Pages.
 
 SEEDS, AT_ONCE, LONGEST, PAGE = (0, 1, 2, 3, 4), 32, 2048, 16
-# The means of what a user asks and of what is answered, in tokens, of ShareGPT (Kwon et al., Fig. 11).
+# The mean lengths of prompts and of answers in ShareGPT, in tokens (Kwon et al., Fig. 11).
 ASKED, ANSWERED, COMMON = 161, 338, 200
 WARM_UP, STEPS, EVERY = 1000, 1000, 10
 MIXES = {"nothing in common": 0, "a common beginning": COMMON}
 
 
 class Mix:
-    """Requests whose lengths are drawn from exponential distributions, some with a common beginning."""
+    """Requests with exponentially distributed lengths, some of them with a common prefix."""
 
     def __init__(self, seed, common):
         self.rng, self.common, self.n = random.Random(seed), common, 0
@@ -220,17 +221,17 @@ class Mix:
         self.n += 1
         asked = 1 + int(self.rng.expovariate(1 / ASKED))
         answered = 1 + int(self.rng.expovariate(1 / ANSWERED))
-        # The tokens of a request are its own, but for the common beginning.
+        # The tokens of a request are unique to it, except for the common prefix.
         prompt = [*range(self.common), *[-self.n] * asked][: LONGEST - 1]
         return self.n, prompt, min(answered, LONGEST - len(prompt))
 
 
 def pages(seed, common, size=PAGE, shares=True):
-    """Return the mean numbers of tokens and of slots handed out, over the steps of a busy service.
+    """Return the mean numbers of tokens and of allocated slots, over the steps of a busy service.
 
-    `AT_ONCE` requests are answered at a time, and each that ends makes room for another. Beside the
-    pages stand two caches of one block a request: for `LONGEST` tokens, and for as many as the
-    request will have in the end, which nobody knows in advance.
+    `AT_ONCE` requests are answered at a time, and each that ends is replaced by another. The pages
+    are compared with two caches of one block per request: for `LONGEST` tokens, and for the final
+    number of tokens of the request, which nobody knows in advance.
     """
     mix = Mix(seed, common)
     cache = PagedCache(AT_ONCE * LONGEST // size, size, n_layers=1, n_kv_heads=1, d_k=1)
@@ -273,9 +274,9 @@ SHAPES = {
 
 
 def kernel(name):
-    """Return the largest errors of the kernel and of PyTorch's own, both in float32.
+    """Return the largest errors of the kernel and of PyTorch's own attention, both in float32.
 
-    What is right is computed in float64 by `attn.reference`. None without Triton.
+    The reference is computed in float64 by `attn.reference`. Without Triton, None is returned.
     """
     try:
         from experiments.kernels import attention

@@ -1,4 +1,4 @@
-"""What becomes of a translator while it is trained: curves, and a film of its attention.
+"""A translator during its training: curves, and a replay of its attention.
 
 Writes ``notebooks/data/training.json``, which chapter 08 draws, and
 ``notebooks/data/training_replay.json``, which the widget `TrainingReplay` plays. Every run has
@@ -31,7 +31,7 @@ CONFIG = TrainingConfig(steps=800, learning_rate=5e-3, warmup_steps=100, device=
 SEEDS = (0, 1, 2)
 # A test compares this number of first losses with the recorded run.
 FIRST = 5
-# A training with more pairs and the same steps shows the effect of the data alone.
+# A training with more pairs and as many steps shows the effect of the data alone.
 MORE_PAIRS = 20_000
 
 # Short runs with and without warm-up show what happens at the start.
@@ -58,7 +58,7 @@ def begun(parts, config, **sizes):
     parts : attn.corpus.Splits
     config : TrainingConfig
     **sizes
-        Of the model, where they differ from a translator's.
+        Sizes of the model that differ from a translator's defaults.
     """
     source, target = (
         WordTokenizer.train(getattr(pair, side) for pair in parts.train)
@@ -71,14 +71,14 @@ def begun(parts, config, **sizes):
 
 
 def known(translator, pairs):
-    """Return the pairs of whose words the translator knows all: few sentences teach few words."""
+    """Return the pairs all of whose words the translator knows: few sentences teach few words."""
     source, target = translator.source, translator.target
     return [p for p in pairs if not source.unknown(p.source) and not target.unknown(p.target)]
 
 
 @torch.no_grad()
 def plain_loss(translator, pairs):
-    """Return the mean cross-entropy without smoothing, and the probability of the choice."""
+    """Return the unsmoothed cross-entropy, and the mean probability of the predicted token."""
     examples = translator._examples(pairs)
     logits, targets = predict(translator.model, collate(examples))
     total, count = sequence_loss(translator.model, collate(examples))
@@ -87,14 +87,14 @@ def plain_loss(translator, pairs):
 
 
 def error_rate(translator, pairs):
-    """Return the alignment error rate of the cross-attention, mean of layers and heads."""
+    """Return the alignment error rate of the cross-attention, averaged over layers and heads."""
     weights = [translator.attention(p.source, p.target).cross.mean(axis=(0, 1)) for p in pairs]
     links = [align(w[:-1]) for w in weights]
     return alignment_error_rate(links, [p.sure for p in pairs], [p.possible for p in pairs])
 
 
 def measure(parts, config, dropout):
-    """Train a whole run, and tell how good and how sure it is, and whom it looks at."""
+    """Train a whole run, and return its accuracy, its confidence and its alignment error."""
     translator = begun(parts, config, dropout=dropout).go_to(config.steps)
     test = known(translator, parts.test)
     found = translator.evaluate(test)
@@ -112,7 +112,7 @@ def measure(parts, config, dropout):
 
 
 def exact(n_train, seed, asked):
-    """Train a whole run on so many pairs; tell how many of some sentences come out right."""
+    """Train a whole run on so many pairs; return how many of some sentences are right."""
     config = TrainingConfig(**{**vars(CONFIG), "seed": seed})
     translator = begun(splits(n_train=n_train), config).go_to(config.steps)
     shares = {
@@ -122,7 +122,7 @@ def exact(n_train, seed, asked):
 
 
 def curve(parts, norm, peak, warmup_steps):
-    """Train a short run, and return the mean loss of every ten steps."""
+    """Train a short run; return the mean loss of every ten steps."""
     config = TrainingConfig(
         steps=SHORT, learning_rate=peak, warmup_steps=warmup_steps, device="cpu"
     )
@@ -138,7 +138,7 @@ def curve(parts, norm, peak, warmup_steps):
 
 
 def film(parts):
-    """Train the recorded run; at every checkpoint, look at four sentences."""
+    """Train the recorded run; at every checkpoint, store four translations and attentions."""
     training = begun(parts, CONFIG)
     pairs = [next(p for p in document_pairs() if p.source == text) for text in SENTENCES]
     watched = known(training.translator, parts.validation)[:N_WATCHED]
@@ -186,13 +186,13 @@ def first_loss(training):
 
 @cache
 def corpus():
-    """Return the parts that everything here is learnt from and asked of."""
+    """Return the parts on which all runs here are trained and tested."""
     return splits(n_train=N_TRAIN)
 
 
 @cache
 def asked():
-    """Return what all are asked, by part: the sentences of whose words the fewest pairs teach all."""
+    """Return test sentences, by part: all of their words are in the smallest training."""
     fewest = begun(corpus(), CONFIG).translator
     return {name: known(fewest, getattr(corpus(), name)) for name in ("test", "longer")}
 
@@ -236,7 +236,7 @@ def rows():
 
 
 def show():
-    """Record the film, if there is none."""
+    """Record the replay, if there is none."""
     if not REPLAY.exists():
         text = json.dumps(film(corpus()), ensure_ascii=False, separators=(",", ":"))
         write_whole(REPLAY, text + "\n")

@@ -1,11 +1,12 @@
 """Several kinds of translators on real sentences, each trained for the same time.
 
-``python -m experiments translators`` does what is not yet in ``translators.json``, in the order of
-`queue`, and then sets the tables of the page of results. The translations themselves, and the
-weights, lie in ``build/translators`` and are not kept.
+``python -m experiments translators`` measures what is not yet in ``translators.json``, in the order
+of `queue`, and then sets the tables of the page of results. The translations and the weights are
+stored in ``build/translators`` and not in the repository.
 
-The corpus is `attn.corpus.tatoeba`. Every training runs on one thread. How many steps fit into the
-budget is found once for each system, by timing some steps; what a run then took is in its result.
+The corpus is `attn.corpus.tatoeba`. Every training runs on one thread. The number of steps that fit
+into the budget is determined once for each system, by timing some steps; the time that a run took
+is in its result.
 """
 
 import json
@@ -67,9 +68,9 @@ LOOKS = 12
 
 
 class Batches:
-    """Batches of about as many target tokens, those of like lengths together.
+    """Batches of about as many target tokens, from examples of similar length.
 
-    Those of step n depend on the seed and on n alone, as in `attn.training.batches`.
+    The batch of step n depends only on the seed and on n, as in `attn.training.batches`.
     """
 
     def __init__(self, examples, n_tokens, seed):
@@ -80,12 +81,12 @@ class Batches:
         self._epochs = {}
 
     def share(self, step, rank=0, n_processes=1):
-        """Return what a process gets of the batch of `step`, counted from 0."""
+        """Return one process's share of the batch of `step`, counted from 0."""
         places = self.places(step)
         return _sequences.collate([self.examples[i] for i in places[rank::n_processes]])
 
     def places(self, step):
-        """Return which examples the batch of `step` holds."""
+        """Return the indices of the examples in the batch of `step`."""
         epoch = 0
         while step >= len(self._order(epoch)):
             step, epoch = step - len(self._order(epoch)), epoch + 1
@@ -105,7 +106,7 @@ class Batches:
 
 
 def loss(model, batch, *, predict, label_smoothing=0.0):
-    """Return the sum of the losses of a batch, and of how many tokens it is the sum."""
+    """Return the sum of the token losses of a batch, and the number of these tokens."""
     logits, targets = predict(model, batch)
     pad_id = Tokenizer.pad_id
     return cross_entropy(logits, targets, label_smoothing=label_smoothing, pad_id=pad_id)
@@ -113,7 +114,7 @@ def loss(model, batch, *, predict, label_smoothing=0.0):
 
 @torch.no_grad()
 def held_out_loss(system, model, examples):
-    """Return the loss per token, without smoothing, in evaluation mode; leave the mode as it was."""
+    """Return the loss per token in evaluation mode, without smoothing; restore the mode."""
     was_training = model.training
     model.eval()
     total = count = 0.0
@@ -143,7 +144,7 @@ def new_run(system, steps, rate, seed):
 def timed(systems, examples, n_steps=N_TIMED):
     """Return the CPU seconds that a training step of each system takes, over consecutive batches.
 
-    They take turns, so that what else the machine does falls on all alike.
+    They take turns, so that other load on the machine affects all alike.
 
     Parameters
     ----------
@@ -168,9 +169,9 @@ def timed(systems, examples, n_steps=N_TIMED):
 
 
 def fit(system, examples, held_out, steps, rate, seed, looks=1):
-    """Train; return the model and what is to be known of its training.
+    """Train; return the model and the facts about its training.
 
-    With several `looks` at validation, the weights are those of the best.
+    With several `looks` at validation, the weights of the best one are kept.
     """
     run, batches = new_run(system, steps, rate, seed), Batches(examples, BATCH_TOKENS, seed)
     seconds, losses, best = 0.0, [], None
@@ -197,7 +198,7 @@ def fit(system, examples, held_out, steps, rate, seed, looks=1):
 
 
 def translate(system, text, model, sources):
-    """Return what a trained system writes for each sentence."""
+    """Return a trained system's translation of each sentence."""
     ids, found = [text.source(source) or [Tokenizer.unk_id] for source in sources], {}
     for some in _sequences.by_length(ids):
         limit = text.limit(max(len(ids[i]) for i in some))
@@ -208,7 +209,7 @@ def translate(system, text, model, sources):
 
 
 def score(metric, found, right):
-    """Return a score and half of its 95% interval, from sentences drawn again by sacrebleu."""
+    """Return a score and half of its 95% interval, from sacrebleu's bootstrap over sentences."""
     told = metric.corpus_score(found, [right], n_bootstrap=N_RESAMPLES)
     told = json.loads(told.format(signature=str(metric.get_signature()), is_json=True))
     # There is no interval if no sentence shares any n-gram.
@@ -216,12 +217,12 @@ def score(metric, found, right):
 
 
 def words_of(text):
-    """Return the words of a sentence in lower case, without its marks."""
+    """Return the words of a sentence in lower case, without punctuation."""
     return [word for word in split(text.lower()) if any(c.isalnum() for c in word)]
 
 
 class Groups:
-    """The sentences of the tests by length, and by how often training has their rarest word.
+    """The test sentences by length, and by how often training has their rarest word.
 
     Parameters
     ----------
@@ -252,7 +253,7 @@ def _in_buckets(values, buckets):
 
 
 def scores(found, pairs, groups):
-    """Return what there is to know of the translations of one test."""
+    """Return the scores of the translations of one test."""
     right = [pair.target for pair in pairs]
     told = {
         "n": len(pairs),
@@ -276,9 +277,9 @@ def scores(found, pairs, groups):
 
 
 def compared(one, other, pairs, groups):
-    """Return the BLEU of two systems, and how probable so large a difference is by chance.
+    """Return the BLEU of two systems, and the p-value of the difference.
 
-    Sentences are drawn again in pairs: sacrebleu's paired bootstrap.
+    Sentences are resampled in pairs: sacrebleu's paired bootstrap.
     """
     told = {}
     everything = {"all": {"all": range(len(pairs))}}
@@ -303,7 +304,7 @@ def compared(one, other, pairs, groups):
 
 
 class Bench:
-    """What is to be measured, and what all measurements share.
+    """The measurements, and what all of them share.
 
     Parameters
     ----------
@@ -323,12 +324,12 @@ class Bench:
 
     @cached_property
     def parts(self):
-        """The corpus, by part."""
+        """The parts of the corpus, by name."""
         return tatoeba()
 
     @cached_property
     def groups(self):
-        """The sentences of the tests, by length and by their rarest word."""
+        """The test sentences, by length and by their rarest word."""
         return Groups(self.parts)
 
     def rows(self):
@@ -339,12 +340,12 @@ class Bench:
         }
 
     def after(self, measure, told):
-        """Measure, with the learning rates and numbers of steps in `told`."""
+        """Return a measurement, with the learning rates and numbers of steps in `told`."""
         self.told = told or {}
         return measure()
 
     def queue(self):
-        """Yield for each result its kind, its name and the function that measures it."""
+        """Yield, for each result, its kind, its name and the function that measures it."""
         yield "setting", "corpus", self.corpus
         for name in UNTRAINED:
             yield "runs", name, partial(self.untrained, name)
@@ -367,7 +368,7 @@ class Bench:
             yield "curve_sizes", str(d_model), partial(self.with_size, d_model)
 
     def corpus(self):
-        """Return how large the parts and their groups are."""
+        """Return the sizes of the parts and of their groups."""
         told = {name: len(pairs) for name, pairs in self.parts.items()}
         return told | {"processor": processor(), "PyTorch": torch.__version__.partition("+")[0]}
 
@@ -381,16 +382,16 @@ class Bench:
         return min(losses, key=losses.get)
 
     def time(self):
-        """Return the seconds of processor of one step of each system."""
+        """Return the CPU seconds of one step of each system."""
         return {name: round(t, 4) for name, t in timed(TRAINED, self.examples).items()}
 
     def sweep(self, name, rate):
-        """Return the loss on validation after a share of the budget."""
+        """Return the validation loss after a share of the budget."""
         steps = self.steps(name, SWEEP)
         return self._fit(TRAINED[name], steps, rate, 0)[1]["validation_loss"]
 
     def untrained(self, name):
-        """Return the results of a system that is not trained by gradients."""
+        """Return the results of a system that needs no gradient training."""
         began = _with_children()
         found = {
             test: UNTRAINED[name](self.parts, [pair.source for pair in self.parts[test]])
@@ -417,7 +418,7 @@ class Bench:
         return told | self._scores(f"{name}-{seed}", found)
 
     def pair(self, one, other, seed):
-        """Return the comparison of two systems, or None if the translations are not at hand."""
+        """Return the comparison of two systems, or None if a translation file is missing."""
         told = {}
         for test in TESTS:
             files = [self.kept / f"{name}-{seed}.{test}.txt" for name in (one, other)]
@@ -428,7 +429,7 @@ class Bench:
         return told
 
     def with_pairs(self, n_pairs):
-        """Return what is learned from fewer pairs in the same time."""
+        """Return the results of a training on fewer pairs in the same time."""
         system = TRAINED["transformer"]
         pairs = tatoeba(n_pairs)["train"]
         examples = [*map(self.text(BytePairs).example, pairs)]
@@ -436,12 +437,12 @@ class Bench:
         return self._fit(system, steps, rate, 0, examples, LOOKS)[1]
 
     def with_size(self, d_model):
-        """Return what a narrower or wider model learns in the same time."""
+        """Return the results of a narrower or wider model in the same time."""
         ours = TRAINED["transformer"]
         config = replace(SIZES, d_model=d_model, d_ff=4 * d_model)
         system = System(ours.rates, partial(Transformer, config), ours.predict, ours.write)
-        # The system is timed together with one whose steps are known, in case the machine has
-        # become slower.
+        # The system is timed together with one whose number of steps is known, in case the machine
+        # has become slower.
         both = timed({"ours": TRAINED["transformer"], "this": system}, self.examples)
         steps = max(1, int(self.steps("transformer") * both["ours"] / both["this"]))
         rate = self.rate("transformer") * math.sqrt(SIZES.d_model / d_model)
@@ -464,7 +465,7 @@ class Bench:
 
 
 def _with_children():
-    """Return the seconds of processor of this process and of those it has waited for."""
+    """Return the CPU seconds of this process and of its finished child processes."""
     return sum(os.times()[:4])
 
 

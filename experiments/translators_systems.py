@@ -1,7 +1,8 @@
-"""The translators that `experiments.translators` compares, each asked in the same way.
+"""The translators that `experiments.translators` compares, behind one interface.
 
-A trained one is a `System`: what makes the model, how it reads text, what it predicts and how it
-writes. The others are functions from the parts of the corpus and some sentences to translations.
+A trained one is a `System`: how to make the model, how it reads text, what it predicts and how it
+decodes. The other translators are functions from the parts of the corpus and some sentences to
+translations.
 """
 
 import re
@@ -41,7 +42,7 @@ SIZES = TransformerConfig(
     positions="rotary",
 )
 WIDTHS = {"gru": 268, "gru_attention": 234}
-# The limits of the tutorial of Keras.
+# The limits of the Keras tutorial.
 N_WORDS, MOST_WORDS = 15_000, 20
 KERAS = TransformerConfig(
     vocab_size=N_WORDS,
@@ -58,7 +59,7 @@ MARKS = re.compile(f"[{re.escape(string.punctuation + '¿')}]")
 
 
 def stripped(text):
-    """Return a text as the tutorial of Keras leaves it: lower case, and no marks but the ¡.
+    """Return a text as the Keras tutorial normalises it: lower case, no punctuation but the ¡.
 
     Examples
     --------
@@ -84,16 +85,16 @@ class BytePairs:
         return self.tokenizer.encode(text)
 
     def text(self, ids):
-        """Return what the ids say."""
+        """Return the text of the ids."""
         return self.tokenizer.decode(ids)
 
     def limit(self, longest):
-        """Return how many tokens may be written for sources of this length."""
+        """Return the maximum number of new tokens for sources of this length."""
         return 2 * longest + 10
 
 
 class StrippedWords:
-    """The words of the tutorial of Keras: the most frequent of each language, at most 20.
+    """The words of the Keras tutorial: the most frequent; a sentence has at most 20.
 
     Examples
     --------
@@ -116,7 +117,7 @@ class StrippedWords:
             self.ids.append({word: i for i, word in enumerate(self.words[-1])})
 
     def example(self, pair):
-        """Return the ids of a pair; with its end, the target has 20 as well."""
+        """Return the ids of a pair; the target has 19 at most, to leave room for its end token."""
         return self.source(pair.source), self._of(1, pair.target)[: MOST_WORDS - 1]
 
     def source(self, text):
@@ -124,12 +125,12 @@ class StrippedWords:
         return self._of(0, text)[:MOST_WORDS]
 
     def text(self, ids):
-        """Return what the ids say."""
+        """Return the text of the ids."""
         said = (self.words[1][i] if i != Tokenizer.unk_id else "[UNK]" for i in ids)
         return " ".join(said)
 
     def limit(self, longest):
-        """Return how many tokens may be written."""
+        """Return the maximum number of new tokens."""
         return MOST_WORDS
 
     def _of(self, side, text):
@@ -147,7 +148,7 @@ class System:
     make : callable, () -> Module
     predict : callable, (model, batch) -> (logits, targets)
     write : callable, (model, sources, max_new_tokens) -> list of list of int
-        Greedily.
+        Uses greedy decoding.
     text : type
         `BytePairs` or `StrippedWords`.
     """
@@ -175,7 +176,7 @@ def predict_torch(model, batch):
 
 @torch.no_grad()
 def write_recurrent(model, sources, max_new_tokens):
-    """Return what a GRU writes for each source, one step after another from its last state."""
+    """Return the greedy output of a GRU for each source, from its last state."""
     src, lengths = pad(sources, Tokenizer.pad_id)
     memory, last = model.encode(src, lengths)
     step = partial(model.step, memory=memory, last=last, lengths=lengths)
@@ -184,7 +185,7 @@ def write_recurrent(model, sources, max_new_tokens):
 
 @torch.no_grad()
 def write_torch(model, sources, max_new_tokens):
-    """Return what ``nn.Transformer`` writes; it has no cache, and reads all again each time."""
+    """Return the output of ``nn.Transformer``, which has no cache and recomputes every prefix."""
     src, lengths = pad(sources, Tokenizer.pad_id)
     visible = padding_mask(lengths, src.shape[1])
     memory = model.core.encode(model.embedding(src), visible)
@@ -202,7 +203,7 @@ def _greedy(step, n_rows, max_new_tokens, cache):
 
 
 def make_recurrent(name, attention):
-    """Return a GRU that reads from both ends; without attention it writes from the last states."""
+    """Return a bidirectional GRU; without attention it decodes from the last states."""
     return RecurrentEncoderDecoder(
         VOCAB_SIZE,
         WIDTHS[name],
@@ -214,10 +215,10 @@ def make_recurrent(name, attention):
 
 
 def make_torch():
-    """Return PyTorch's own Transformer between our embedding and our output.
+    """Return PyTorch's own Transformer between our embedding and our output layer.
 
-    It drops numbers in two more places, inside the feed-forward network and among the attention
-    weights; those are switched off, so that the recipe is the same.
+    It applies dropout in two more places, inside the feed-forward network and to the attention
+    weights; both are switched off, so that the recipe is the same.
     """
     model = peers.Translator(peers.TorchCore, replace(SIZES, positions="sinusoidal"))
     core = model.core.model
@@ -246,24 +247,24 @@ TRAINED = {
 
 
 def memory(parts, sources):
-    """Translate by copying what stands beside the most similar sentence of the training."""
+    """Translate with the target of the most similar training sentence."""
     return translation_memory(parts["train"], sources)[0]
 
 
 def model_1(parts, sources):
-    """Translate word by word, each by the most probable in IBM's model 1."""
+    """Translate word by word, each with its most probable translation in IBM's model 1."""
     model = ibm_model_1([(split(pair.source), split(pair.target)) for pair in parts["train"]])
     return [join(model.translate(split(source))) for source in sources]
 
 
 def shipped(parts, sources):
-    """Translate by the model that comes with the course, as its page does."""
+    """Translate with the model that comes with the course, as its page does."""
     translator = Translator.pretrained("tatoeba")
     return translator.translate(sources, beam_width=4, length_penalty=1.0)
 
 
 def apertium(parts, sources):
-    """Translate by Apertium's rules, or return None where it is not installed."""
+    """Translate with Apertium's rules, or return None where it is not installed."""
     program = shutil.which("apertium")
     if program is None:
         return None

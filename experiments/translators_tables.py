@@ -30,7 +30,7 @@ TESTS = {"clusters": "without near neighbours", "plain": "drawn alike"}
 
 
 def stored():
-    """Return what was measured, by kind and name."""
+    """Return the stored results, by kind and name."""
     told = json.loads(RESULTS.read_text(encoding="utf-8"))
     return told | {"recipes": json.loads(RECIPES.read_text(encoding="utf-8"))}
 
@@ -77,14 +77,14 @@ def clusters(told):
 
 
 def plain(told):
-    """Return the scores of each system on sentences drawn by chance."""
+    """Return the scores of each system on randomly drawn sentences."""
     rows = whole(told, "plain")
     kept = ("system", "BLEU", "chrF", "exact match", "BLEU, bare words")
     return [{name: row[name] for name in kept} for row in rows]
 
 
 def with_interval(scores):
-    """Return the mean of scores with half an interval each, and their range if there are several.
+    """Return the mean of scores, with half an interval each, and the range of several.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def with_interval(scores):
 
 
 def grouped(told, kind):
-    """Return BLEU by groups of the sentences without near neighbours, a column for each."""
+    """Return BLEU by group of the sentences without near neighbours, a column for each group."""
     rows = []
     for system, label in NAMES.items():
         parts = [run["clusters"][kind] for run in runs_of(told, system)]
@@ -118,12 +118,12 @@ def lengths(told):
 
 
 def rare_words(told):
-    """Return BLEU by how many pairs of the training have the rarest word of the source."""
+    """Return BLEU by how many training pairs have the rarest word of the source."""
     return grouped(told, "rarest")
 
 
 def pairs_of(told, one, other):
-    """Return the comparisons of two systems, one for each seed that both were run with."""
+    """Return the comparisons of two systems, one for each seed with both."""
     return [
         part for name, part in told.get("paired", {}).items() if name.split()[:2] == [one, other]
     ]
@@ -145,7 +145,7 @@ def _paired(parts, test, kind, group):
 
 
 def signed(number, digits=1):
-    """Return a number with its sign, and the minus that is as wide as a plus.
+    """Return a number with its sign; the minus is as wide as a plus.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def signed(number, digits=1):
 
 
 def attention(told):
-    """Return what attention adds to the GRU, by test, length and rarest word."""
+    """Return the gain of the GRU from attention, by test, length and rarest word."""
     parts = pairs_of(told, "gru", "gru_attention")
     if not parts:
         return []
@@ -195,7 +195,7 @@ def differences(told):
 
 
 def rates(told):
-    """Return the loss on validation by learning rate, a row for each system that was run."""
+    """Return the validation loss by learning rate, a row for each system that was run."""
     rows = []
     for system, label in NAMES.items():
         losses = {
@@ -216,9 +216,9 @@ def rates(told):
 
 
 def power_law(x, y):
-    """Fit ``a + b * x ** -c`` by least squares, with none of the three below zero.
+    """Fit ``a + b * x ** -c`` by least squares, with a, b and c at least zero.
 
-    For each of many exponents the best a and b are a linear problem.
+    For each of many exponents, a and b are the solution of a linear problem.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def power_law(x, y):
     Raises
     ------
     ValueError
-        If there are fewer than four points: three numbers fit any three.
+        If there are fewer than four points, because three parameters fit any three.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def power_law(x, y):
 
 
 def _fitted(found):
-    """Return each point with the cells of a fitted power law; none if there are too few points."""
+    """Return each point with the values of a fitted power law; none if there are too few points."""
     if len(found) < 4:
         return [(*point, {}) for point in found]
     a, b, c = power_law([n for n, _, _ in found], [loss for _, loss, _ in found])
@@ -270,7 +270,7 @@ def _fitted(found):
 
 
 def points(told, kind):
-    """Return the points of a curve: number of pairs or parameters, loss, and the run."""
+    """Return the points of a curve: number of pairs or parameters, loss, and run."""
     runs = sorted(told.get(kind, {}).items(), key=lambda item: float(item[0]))
     if kind == "curve_pairs":
         return [(int(name), run["validation_loss"], run) for name, run in runs]
@@ -282,7 +282,7 @@ def points(told, kind):
 
 
 def more_pairs(told):
-    """Return the loss on validation by how many pairs there are to learn from."""
+    """Return the validation loss by the number of training pairs."""
     return [
         {"pairs": n, "best loss": f"{loss:.3f}", "last loss": f"{run['last_loss']:.3f}"} | fit
         for n, loss, run, fit in _fitted(points(told, "curve_pairs"))
@@ -290,7 +290,7 @@ def more_pairs(told):
 
 
 def more_parameters(told):
-    """Return the loss on validation by the number of parameters, in the same time."""
+    """Return the validation loss by the number of parameters, in the same time."""
     return [
         {"parameters": f"{n / 1e6:.2f} M", "steps": run["steps"], "loss": f"{loss:.3f}"} | fit
         for n, loss, run, fit in _fitted(points(told, "curve_sizes"))
@@ -310,7 +310,7 @@ def search(told):
 
 
 def choices(told):
-    """Return what each choice of the recipe does, changed alone, after a tenth of its steps."""
+    """Return the effect of each choice of the recipe, changed alone, after a tenth of its steps."""
     return [
         {
             "changed": "nothing" if name == "none" else name,
@@ -346,7 +346,7 @@ TABLES = {
 def set_tables():
     """Set the tables that have rows into the page of results; return the names of those set.
 
-    A table whose label is not on the page yet is left out. The curves are drawn as well.
+    A table whose label is not on the page yet is left out. The charts are drawn as well.
     """
     told = stored()
     page = min(path.read_text(encoding="utf-8") for path in PAGES[QUALITY].values())

@@ -1,9 +1,9 @@
-"""One layer that must fetch two things at once: one head or two, a reader with a bend, wider heads.
+"""One layer that fetches two things at once: one or two heads, a ReLU readout, wider heads.
 
-Writes ``notebooks/data/two_places.json``, which the laboratory page of chapter 04 shows. The task, the
-training and the measure are those of `experiments.heads`. Here every setting starts from the same
-seeds, so that two settings are compared seed by seed; and 32 heads are given wider queries and
-keys, or wider values, to tell which of the two holds them back.
+Writes ``notebooks/data/two_places.json``, which the laboratory page of chapter 04 shows. The task,
+the training and the measure are those of `experiments.heads`. Here every setting starts from the
+same seeds, so that two settings are compared seed by seed; and 32 heads get wider queries and keys,
+or wider values, to show which of the two limits them.
 """
 
 import torch
@@ -15,7 +15,8 @@ from experiments.runner import DATA, Experiment, Row
 
 RESULTS = DATA / "two_places.json"
 SEEDS, NARROW, WIDE = 6, 1, 8
-# The number of heads, the width of queries and keys, that of values, and the hidden units of the reader.
+# The number of heads, the width of queries and keys, the width of values, and the readout's hidden
+# units.
 SETTINGS = {
     "one head": (1, D_MODEL, D_MODEL, 0),
     "one head, hidden layer": (1, D_MODEL, D_MODEL, HIDDEN),
@@ -27,7 +28,7 @@ SETTINGS = {
 
 
 class Widths(nn.Module):
-    """Multi-head attention whose d_k and d_v are free; called as `MultiHeadAttention` is."""
+    """Multi-head attention with free d_k and d_v, and the interface of `MultiHeadAttention`."""
 
     def __init__(self, n_heads, d_k, d_v):
         super().__init__()
@@ -47,7 +48,7 @@ class Widths(nn.Module):
 
 
 def right(setting, seed, steps=STEPS):
-    """Train a layer; return how often the first, the second and both of its answers are right."""
+    """Train a layer; return how often its first, its second and both answers are right."""
     n_heads, d_k, d_v, hidden = SETTINGS[setting]
     torch.manual_seed(seed)
     model = TwoPlaces(1, hidden)

@@ -1,8 +1,8 @@
-"""How byte-level BPE cuts real sentences, by the size of the vocabulary; nothing is trained on it.
+"""How byte-level BPE splits real sentences, by vocabulary size; only the merges are learned.
 
-``python -m experiments vocabularies`` learns the merges from the training sentences of Tatoeba, cuts
-those of validation, writes ``vocabularies.json`` and sets the table of the page of results anew. It
-takes a minute.
+``python -m experiments vocabularies`` learns the merges from the training sentences of Tatoeba,
+splits the validation sentences, writes ``vocabularies.json`` and updates the table of the page of
+results. It takes a minute.
 """
 
 import json
@@ -24,12 +24,12 @@ SIDES = {"English": "source", "Spanish": "target"}
 
 
 def learned(pairs, vocab_size):
-    """Return the vocabularies of both languages: a joint one, and one for each.
+    """Return tokenizers of both languages: a joint one, and one for each language.
 
     Returns
     -------
     dict of str to dict of str to BytePairTokenizer
-        By the kind, and by the language.
+        By kind, and by language.
     """
     texts = {name: [getattr(pair, side) for pair in pairs] for name, side in SIDES.items()}
     both = BytePairTokenizer.train([text for some in texts.values() for text in some], vocab_size)
@@ -40,7 +40,7 @@ def learned(pairs, vocab_size):
 
 
 def smaller(tokenizer, vocab_size):
-    """Return the tokenizer that learning fewer merges gives: they are the first ones.
+    """Return a tokenizer with a smaller vocabulary: it keeps only the first merges.
 
     Examples
     --------
@@ -52,9 +52,9 @@ def smaller(tokenizer, vocab_size):
 
 
 def cut(tokenizer, texts):
-    """Return how many words some texts have, into how many tokens they are cut, how many into one.
+    """Return the number of words, of their tokens, and of words that are a single token.
 
-    A word is a run of letters; marks and digits are left out.
+    A word is a run of letters; punctuation and digits are left out.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def cut(tokenizer, texts):
 
 
 def size_of(tokenizers):
-    """Return the bytes of the files of some tokenizers; one that comes twice is written once."""
+    """Return the size of some tokenizers' files, in bytes; a tokenizer given twice counts once."""
     with TemporaryDirectory() as folder:
         for number, tokenizer in enumerate({id(t): t for t in tokenizers}.values()):
             tokenizer.save(Path(folder) / f"{number}.json")
@@ -79,7 +79,7 @@ def size_of(tokenizers):
 
 
 def measured(parts, sizes=SIZES):
-    """Return what each vocabulary does on validation.
+    """Return the results of each vocabulary on validation.
 
     Returns
     -------
@@ -99,12 +99,12 @@ def measured(parts, sizes=SIZES):
 
 
 def stored():
-    """Return what was measured."""
+    """Return the stored results."""
     return json.loads(RESULTS.read_text(encoding="utf-8"))
 
 
 def vocabularies(told):
-    """Return into how many tokens words are cut, by kind and size of the vocabulary."""
+    """Return tokens per word and shares of whole words, by kind and size of the vocabulary."""
     rows = []
     for name, row in told.items():
         kind, _, size = name.rpartition(" ")

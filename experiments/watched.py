@@ -1,4 +1,4 @@
-"""A training that can be stopped at any step to measure the model."""
+"""A training that can be paused at any step to measure the model."""
 
 from functools import partial
 
@@ -39,7 +39,7 @@ class Training:
         self.run = Run(translator.model, loss, config, join("cpu"))
 
     def go_to(self, step):
-        """Train up to a step; return the translator, ready to be measured."""
+        """Train up to a step; return the translator, in evaluation mode."""
         self.run.model.train()
         with checks(False):
             while self.run.step < step:

@@ -1,8 +1,9 @@
 """The accuracy and the time of a recurrent encoder-decoder, with and without attention.
 
-Writes ``notebooks/data/why_attention.json``, which chapter 01 draws: strings reversed, by
-length; a noisy signal written down, and where its decoder looked; the time of one layer as
-the sequence grows, relative to the shortest attention, so that machines can be compared.
+Writes ``notebooks/data/why_attention.json``, which chapter 01 draws: the accuracy of reversing
+strings, by length; the transcription of a noisy signal, and the decoder's attention; the time of
+one layer as the sequence grows, relative to attention at the shortest length, so that machines can
+be compared.
 """
 
 import statistics
@@ -39,22 +40,22 @@ RESULTS = DATA / "why_attention.json"
 
 
 def share(right):
-    """Return which part of some booleans is true."""
+    """Return the share of some booleans that is true."""
     return round(float(right.float().mean()), 4)
 
 
 def reversal(generator, length, size=BATCH_SIZE):
-    """Return random strings and the same strings backwards."""
+    """Return random strings and their reversals."""
     source = torch.randint(LETTERS, (size, length), generator=generator)
     return source, source.flip(1)
 
 
 def speech(generator, size=BATCH_SIZE):
-    """Return frames of a signal, the letters it says, and the letter each frame belongs to.
+    """Return frames of a signal, its letters, and the index of the letter of each frame.
 
-    A letter lasts two or more frames, at random. A frame sounds like its letter with
-    probability 4/5, and otherwise like any other. No letter is repeated directly, because the
-    repetition could not be heard.
+    A letter lasts two or more frames, at random. With probability 4/5 a frame shows its letter,
+    and otherwise a random letter, which may be the same. No letter is repeated directly, because
+    the repetition would be inaudible.
     """
     jumps = torch.randint(1, LETTERS, (size, WORD), generator=generator)
     letters = jumps.cumsum(1) % LETTERS
@@ -67,12 +68,12 @@ def speech(generator, size=BATCH_SIZE):
 
 
 def inputs(target):
-    """Return what the decoder reads when it must write `target`: a start, then all but the last."""
+    """Return the decoder's input for `target`: a start token, then all letters but the last."""
     return torch.cat([torch.full((len(target), 1), START), target[:, :-1]], dim=1)
 
 
 def train(attention, batch, steps, d_model=D_MODEL, seed=SEED):
-    """Return a model trained for so many steps on the pairs that ``batch(generator)`` draws."""
+    """Return a model trained for `steps` on the pairs that ``batch(generator)`` draws."""
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
     model = RecurrentEncoderDecoder(LETTERS + 1, d_model, attention=attention)
@@ -92,7 +93,7 @@ def train(attention, batch, steps, d_model=D_MODEL, seed=SEED):
 
 @torch.no_grad()
 def write(model, source, length):
-    """Return what the model writes by itself: the likeliest token, one after another."""
+    """Return the greedy output of the model."""
     written = torch.full((len(source), 1), START)
     for _ in range(length):
         logits, _ = model(source, written)
@@ -101,9 +102,9 @@ def write(model, source, length):
 
 
 def measure_reversal(steps=REVERSAL_STEPS, tested=TESTED, size=256, seeds=SEEDS):
-    """Return the share of letters right, by seed and length: one vector, a larger one, attention.
+    """Return the share of right letters, by seed and length: one vector, a larger one, attention.
 
-    The strings of the test are the same for all.
+    The test strings are the same for all.
     """
 
     def batch(generator):
@@ -128,7 +129,7 @@ def measure_reversal(steps=REVERSAL_STEPS, tested=TESTED, size=256, seeds=SEEDS)
 
 
 def vote(frames, owner):
-    """Return for each letter the one heard most in its frames, the best that noise allows.
+    """Return the most frequent letter among the frames of each letter, the best under this noise.
 
     Ties go to the first in the alphabet.
     """
@@ -137,10 +138,10 @@ def vote(frames, owner):
 
 
 def measure_speech(steps=SPEECH_STEPS, size=512):
-    """Return how much of a signal is written down right, and where its decoder looked.
+    """Return the accuracy of transcribing a signal, and the attention of the decoder.
 
-    The attention and `letters_right_given` are measured with the right letters so far; for
-    `letters_right` the model reads its own letters.
+    The attention and `letters_right_given` are measured with the right previous letters; for
+    `letters_right` the model reads its own previous letters.
     """
     model = train(True, lambda generator: speech(generator)[:2], steps)
     frames, letters, owner = speech(torch.Generator().manual_seed(SEED + 1), size)
@@ -168,7 +169,7 @@ def measure_speech(steps=SPEECH_STEPS, size=512):
 
 
 def layers(length):
-    """Return what computes one layer over a sequence and its gradient, by name."""
+    """Return, by name, a call that computes one layer over a sequence and its gradient."""
     torch.manual_seed(SEED)
     x = torch.randn(1, length, D_MODEL, requires_grad=True)
     recurrent = nn.GRU(D_MODEL, D_MODEL, batch_first=True)
@@ -182,16 +183,16 @@ def layers(length):
 
 
 def measure_time(lengths=LENGTHS, repeats=REPEATS):
-    """Return the median time of each layer by length, relative to the shortest attention.
+    """Return the median time of each layer by length, relative to attention at the shortest.
 
-    The time is processor time of the forward and backward pass of one sequence, so that other
+    The CPU time of the forward and backward pass of one sequence is measured, so that other
     programs do not count.
     """
     seconds = {"recurrent": [], "attention": []}
     for length in lengths:
         runs = layers(length)
         times = {name: [] for name in runs}
-        # Short lengths get more turns, because their times are noisy.
+        # Short lengths get more turns, because their times are noisier.
         for turn in range(repeats * (max(lengths) // length) + 1):
             for name, run in runs.items():
                 began = time.process_time()
