@@ -48,7 +48,7 @@ TABLES = {
     "gpu": gpu,
     "gpu_step": gpu_step,
 }
-# Benchmarks whose results are in chapters or in the site, and not on the page of benchmarks.
+# Benchmarks whose results are in chapters or elsewhere in the site, and not on the benchmark page.
 OTHERS = {
     "attention_length": attention_length,
     "attention_at_length": attention_at_length,
@@ -79,7 +79,7 @@ def letter(name):
 
 
 def verdicts(results):
-    """Return one row per target, of the benchmarks in the order of their letters."""
+    """Return one row per target, in the order of the letters of the benchmarks."""
     return [
         {"benchmark": letter(name)} | target.judge(results[name])
         for name, module in TABLES.items()
@@ -88,7 +88,7 @@ def verdicts(results):
 
 
 def main(names):
-    """Run the benchmarks of these names, or all if there are none; write and publish."""
+    """Run the named benchmarks, or all if none is named; write and publish the results."""
     known = TABLES | OTHERS
     for name in names:
         if name not in known:

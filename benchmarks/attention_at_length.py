@@ -30,7 +30,7 @@ RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "attentio
 
 
 def contenders(length):
-    """Return calls of the causal methods, for one head."""
+    """Return a call of each causal method, for one head."""
     rng = np.random.default_rng(length)
     arrays = [rng.normal(size=(length, D_K)).astype(np.float32) for _ in range(3)]
     tensors = [torch.from_numpy(array) for array in arrays]
@@ -52,7 +52,7 @@ def linear(query, key, value):
 
 
 def crossing(length, d_k):
-    """Return calls of PyTorch's fused softmax attention and of linear, for eight heads."""
+    """Return calls of fused softmax attention and of linear attention, for eight heads."""
     torch.manual_seed(length)
     tensors = [torch.randn(1, N_HEADS, length, d_k) for _ in range(3)]
     return {
@@ -62,7 +62,7 @@ def crossing(length, d_k):
 
 
 def measure(lengths=LENGTHS, **options):
-    """Return for each method its time relative to the full matrix, its growth and its peak."""
+    """Return each method's time relative to the full matrix, its growth, and its peak memory."""
     times, peaks, ratios = {}, {}, {}
     first = None
     for length in lengths:
@@ -78,7 +78,7 @@ def measure(lengths=LENGTHS, **options):
 
 
 def measure_crossing(lengths=SHORT, sizes=SIZES, **options):
-    """Return, for each size of head, the time of linear over that of fused at each length."""
+    """Return, by head size, the ratio of linear to fused attention's time at each length."""
     found = {}
     for d_k in sizes:
         for length in lengths:

@@ -1,7 +1,7 @@
-"""(a) One attention layer, forward and backward: own time / a peer's.
+"""Benchmark (a): the time of one attention layer, forward and backward, over that of a peer's.
 
 Our layer runs as `attn.training.train` runs it, without the checks that read values; the peers have
-none.
+no such checks.
 """
 
 import torch
@@ -17,7 +17,7 @@ from benchmarks.timing import interleave, ratio, spread
 SHAPES = ((64, 16, 128), (8, 512, 256), (1, 2048, 256))
 N_HEADS = 4
 PEERS = ("`nn.MultiheadAttention`", "`x-transformers`", "explicit softmax")
-# The control is the same code, so where its ratio is not 1, memory layout or noise is the reason.
+# The control is the same code, so a ratio other than 1 is due to memory layout or noise.
 CONTROL = "a copy of itself"
 TARGETS = (
     *(Target(peer, at_most=1, control=CONTROL) for peer in PEERS),
@@ -28,18 +28,18 @@ TARGETS = (
 def contenders(shape, mask, need_weights):
     """Return, for every layer, a call that runs it forward and backward.
 
-    No projection has a bias, as those of x-transformers have none. Each layer gets its mask
-    ready-made in the form it handles best: x-transformers by `context_mask`, since `mask`
-    would also set outputs to zero, which no other does.
+    No projection has a bias, because those of x-transformers have none. Each layer gets its mask
+    ready-made in the form it handles best: x-transformers by `context_mask`, since `mask` would
+    also set outputs to zero, which no other layer does.
 
     Parameters
     ----------
-    shape : tuple of int
+    The shape of the input: (batch_size, seq_len, d_model).
         That of the input: (batch_size, seq_len, d_model).
     mask : {"none", "causal", "padding"}
         With padding, sequences are from half to the whole of ``seq_len`` long.
     need_weights : bool
-        Whether to ask for the weights. The explicit softmax has them anyway.
+        Whether to return the weights. The explicit softmax computes them anyway.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def contenders(shape, mask, need_weights):
 
 
 def measure(shapes=SHAPES, **options):
-    """Return one row per shape, with and without weights, and mask."""
+    """Return one row per shape and mask, with and without weights."""
     rows = []
     for shape in shapes:
         for need_weights in (False, True):

@@ -1,7 +1,7 @@
-"""Time and memory of attention as the sentence grows: the matrix at once, and online.
+"""Time and memory of attention as the sentence grows: with the whole matrix, and online.
 
-Writes ``notebooks/data/attention_length.json``, which chapter 03 draws. Times are given
-relative to the shortest sentence computed at once, so that machines can be compared.
+Writes ``notebooks/data/attention_length.json``, which chapter 03 draws. Times are relative to the
+shortest sentence with the whole matrix, so that machines can be compared.
 """
 
 import json
@@ -26,7 +26,7 @@ RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "attentio
 
 
 def measure(length):
-    """Return seconds (median) and peak MiB of each method at one sentence length."""
+    """Return the median seconds and the peak MiB of each method at one sentence length."""
     rng = np.random.default_rng(length)
     arrays = [rng.normal(size=(length, D_K)).astype(np.float32) for _ in range(3)]
     seconds = {name: [] for name in METHODS}

@@ -1,4 +1,4 @@
-"""(d) Memory of attention as the sequence grows, at once and in blocks."""
+"""Benchmark (d): memory of attention as the sequence grows, with the whole matrix and in blocks."""
 
 import json
 import tempfile
@@ -21,7 +21,7 @@ TARGETS = (
 
 
 def numpy_peak(run):
-    """Return the most megabytes that Python and NumPy held at once while running."""
+    """Return the peak memory of Python and NumPy during a call, in megabytes."""
     tracemalloc.start()
     try:
         run()
@@ -31,9 +31,9 @@ def numpy_peak(run):
 
 
 def torch_peak(run):
-    """Return the most megabytes that PyTorch held at once while running.
+    """Return the peak memory of PyTorch during a call, in megabytes.
 
-    Its profiler notes every request to the allocator, and the running total, in its trace.
+    Its profiler records every allocation, and the running total, in its trace.
     """
     activities = [torch.profiler.ProfilerActivity.CPU]
     with torch.profiler.profile(activities=activities, profile_memory=True) as profiler:
@@ -48,7 +48,7 @@ def torch_peak(run):
 
 
 def contenders(length):
-    """Return calls of NumPy's two methods and PyTorch's two, for one head of 64 numbers."""
+    """Return calls of NumPy's two methods and PyTorch's two, for one head of 64 components."""
     rng = np.random.default_rng(length)
     arrays = [rng.normal(size=(length, D_K)).astype(np.float32) for _ in range(3)]
     tensors = [torch.from_numpy(array) for array in arrays]
@@ -61,7 +61,7 @@ def contenders(length):
 
 
 def measure(lengths=LENGTHS, **options):
-    """Return one row per length: the megabytes of each, and the relative time of NumPy's."""
+    """Return one row per length: the megabytes of each method, and the relative time of NumPy's."""
     rows = []
     for length in lengths:
         runs = contenders(length)

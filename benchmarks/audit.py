@@ -1,12 +1,13 @@
-"""(i) What a page weighs, when it is there, whether it moves, and what Lighthouse says of it.
+"""Benchmark (i): a page's size, loading time, layout shift, and Lighthouse scores.
 
-The pages of the built site are served packed with gzip, as any host of pages does, and opened in the browser
-of the tests on a processor made four times slower. Beside them stands chapter 03 as two other ways to publish
-a notebook make it, built here: Jupyter Book with its own theme, and the HTML of nbconvert. What those
-ask of other servers is not counted: nothing outside this machine is reached.
+The pages of the built site are served with gzip, as hosts of pages do, and opened in the tests'
+browser on a processor slowed down four times. They are compared with chapter 03 published in two
+other ways, both built here: Jupyter Book with its own theme, and the HTML of nbconvert. The
+requests of those two to other servers are not counted: no other machine is reached.
 
-``python -m benchmarks audit`` needs the built site, a browser, and npm's registry the first time: Lighthouse
-is pinned by the lock file in ``benchmarks/lighthouse``, every package of it by its checksum.
+``python -m benchmarks audit`` needs the built site, a browser, and npm's registry the first time.
+The lock file in ``benchmarks/lighthouse`` pins Lighthouse and all its packages, with a checksum
+each.
 """
 
 import contextlib
@@ -42,10 +43,10 @@ CATEGORIES = {
     "best-practices": "best practices",
     "seo": "SEO",
 }
-# How often a page is opened, and timed by Lighthouse.
+# How often a page is opened, and how often Lighthouse times it.
 TURNS = 5
 SLOWER = 4
-# The milliseconds after loading in which a page may still request something.
+# The milliseconds after loading in which further requests still count.
 QUIET = 1000
 TARGETS = (
     Target("KB", at_most=300, where={"made by": OURS}),
@@ -61,7 +62,7 @@ SHIFTS = """window.shift = 0; new PerformanceObserver(list => {
 
 
 class Packing(QuietHandler):
-    """A server that packs what can be packed, and lets it be kept for ten minutes."""
+    """A server that compresses what can be compressed, and allows caching for ten minutes."""
 
     protocol_version = "HTTP/1.1"
 
@@ -85,7 +86,7 @@ class Packing(QuietHandler):
 
 @functools.cache
 def packed(path):
-    """Return the bytes that are sent for a file, and whether they are packed."""
+    """Return the content sent for a file, and whether it is compressed."""
     content = path.read_bytes()
     is_packed = path.suffix not in {".woff2", ".woff", ".png", ".jpg", ".zip", ".whl"}
     return (gzip.compress(content) if is_packed else content), is_packed
@@ -93,7 +94,7 @@ def packed(path):
 
 @contextlib.contextmanager
 def serving(folder):
-    """Serve a folder; yield its address."""
+    """Serve a folder; yield its URL."""
     handler = functools.partial(Packing, directory=str(folder))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -102,7 +103,7 @@ def serving(folder):
 
 
 def opened(browser, address, slower=SLOWER, quiet=QUIET):
-    """Open a page in a fresh profile; return kilobytes, seconds to the largest paint, and shift."""
+    """Open a page in a new profile; return its kilobytes, largest-paint seconds and shift."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     devtools = page.context.new_cdp_session(page)
     devtools.send("Network.enable")
@@ -119,7 +120,7 @@ def opened(browser, address, slower=SLOWER, quiet=QUIET):
 
 
 def lighthouse(program, address, turns=TURNS):
-    """Return what Lighthouse gives a page in each category, of 100; timing is a median."""
+    """Return Lighthouse's score of a page in each category, of 100; performance is a median."""
     folder = VENDOR / "lighthouse"
     wanted = ROOT / "benchmarks" / "lighthouse"
     lock = (wanted / "package-lock.json").read_bytes()
@@ -158,7 +159,7 @@ def lighthouse(program, address, turns=TURNS):
 
 
 def explain(address, report):
-    """Print what Lighthouse would have otherwise, except in its timing."""
+    """Print the findings of Lighthouse in all categories but performance."""
     for name in list(CATEGORIES)[1:]:
         for each in report["categories"][name]["auditRefs"]:
             found = report["audits"][each["id"]]
@@ -167,7 +168,7 @@ def explain(address, report):
 
 
 def peers():
-    """Make chapter 03 as others would; return the address of each page within `BUILT`."""
+    """Build chapter 03 with other tools; return the path of each page within `BUILT`."""
     shutil.rmtree(BUILT, ignore_errors=True)
     source = BUILT / "source"
     source.mkdir(parents=True)
@@ -206,7 +207,7 @@ def peers():
 
 
 def measure(turns=TURNS):
-    """Return one row per page: ours, the heaviest of ours, and the chapter as others make it."""
+    """Return one row per page: ours, our heaviest, and the chapter built by other tools."""
     from tests.machine import QUIET as FLAGS
 
     program = browser_program()

@@ -1,7 +1,7 @@
-"""(g) One token over a full cache: own time / that of the same products without the module.
+"""Benchmark (g): one token over a full cache, against the same products without the module.
 
-The peer projects the token, writes its key behind the others and calls PyTorch's kernel: no
-class, no check, no cache that grows. There is a row for each kind of position, with the checks
+The peer projects the token, writes its key after the cached ones and calls PyTorch's kernel: it has
+no class, no checks and no growing cache. There is a row for each kind of position, with the checks
 that read values on and off.
 """
 
@@ -25,7 +25,7 @@ KINDS = {
 
 
 def bare(n_keys):
-    """Return the step without the module."""
+    """Return a call that takes the step without the module."""
     layer, x = MultiHeadAttention(D_MODEL, N_HEADS), torch.randn(1, 1, D_MODEL)
     key, value = torch.randn(2, 1, N_HEADS, n_keys, D_MODEL // N_HEADS)
 
@@ -41,7 +41,7 @@ def bare(n_keys):
 
 
 def own(relative, n_keys, on):
-    """Return a call that takes the step from ``n_keys - 1`` keys to `n_keys`, again and again."""
+    """Return a call that takes the step from ``n_keys - 1`` keys to `n_keys`, each time."""
     layer, cache = MultiHeadAttention(D_MODEL, N_HEADS, relative=relative).eval(), KVCache()
     x = torch.randn(1, n_keys, D_MODEL)
     # The second call allocates room for more keys.

@@ -1,4 +1,4 @@
-"""(c) Writing token by token: how many times as long it takes without the KV cache."""
+"""Benchmark (c): the time of writing token by token without the KV cache, over that with it."""
 
 from functools import partial
 
@@ -22,7 +22,7 @@ TARGETS = (Target("without cache", at_least=15, where={"tokens": 512}),)
 def contenders(n_tokens, config=CONFIG):
     """Return, for every way to decode, a call that writes `n_tokens` tokens and returns them.
 
-    Greedily, for one source that has been encoded before. PyTorch's own decoder has no cache.
+    Decoding is greedy, for one source encoded before. PyTorch's own decoder has no cache.
     """
     torch.manual_seed(0)
     own, peer = Transformer(config).eval(), Translator(TorchCore, config).eval()

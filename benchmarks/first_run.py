@@ -1,9 +1,9 @@
 """The time of Python in the page: the first run, which loads it, and later checks.
 
-On an idle machine the first *Check* of a page should answer in 6 seconds, and the next in 300
-milliseconds. ``python -m benchmarks.first_run`` prints both, as medians over several profiles that
-have kept nothing, and how much of the first is loading. It needs a browser and chapter 03 of the
-built site.
+On an idle machine the first *Check* of a page should answer within 6 seconds, and the next within
+300 milliseconds. ``python -m benchmarks.first_run`` prints both, as medians over several new
+profiles with an empty cache, and how much of the first is loading. It needs a browser and chapter
+03 of the built site.
 """
 
 import functools
@@ -19,7 +19,7 @@ from benchmarks.widget_latency import SITE, QuietHandler, browser_program
 
 # The budgets in seconds.
 BUDGETS = {"first check": 6.0, "next check": 0.3}
-# The median of this number of starts in a fresh profile is reported.
+# The number of starts in a new profile, of which the median is reported.
 COLD = 5
 # The number of checks after each start.
 NEXT = 5
@@ -62,7 +62,7 @@ def measure(page, address):
     }
 
 
-# Until then the status tells how much there is to load, and a bar how much has come.
+# Before that, the status text shows the size of the download, and a bar its progress.
 LOADED = """cell => {
   const began = performance.now();
   new MutationObserver(() => {
@@ -85,7 +85,7 @@ def main():
     address = f"http://127.0.0.1:{server.server_port}"
     found, load = [], os.getloadavg()[0]
     with sync_playwright() as playwright:
-        # Each run has a browser of its own, which has compiled nothing yet.
+        # Each run has its own browser, which has compiled nothing yet.
         for _ in range(COLD):
             browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
             found.append(measure(browser.new_page(), address))

@@ -1,4 +1,4 @@
-"""(e) The rate of an attention layer as a share of that of PyTorch's matrix product."""
+"""Benchmark (e): the throughput of an attention layer over that of PyTorch's matrix product."""
 
 import torch
 
@@ -13,8 +13,8 @@ TARGETS = (Target("share", at_least=0.7, where={"shape": str(attention_layer.SHA
 def operations(batch_size, seq_len, d_model):
     """Return how many additions and multiplications a layer needs, forward and backward.
 
-    Forward there are four projections, the scores and the weighted means. Backward each
-    product becomes two. What the fused kernel computes anew to save memory does not count.
+    The forward pass has four projections, the scores and the weighted means. The backward pass has
+    two products for each of them. What the fused kernel recomputes to save memory does not count.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def operations(batch_size, seq_len, d_model):
 
 
 def measure(shapes=attention_layer.SHAPES, sides=SIDES, **options):
-    """Return one row per shape; in every turn, the product of the best size counts."""
+    """Return one row per shape; the reference in each turn is the fastest product size."""
     rows = []
     for shape in shapes:
         runs = {"layer": attention_layer.contenders(shape, "none", need_weights=False)["own"]}

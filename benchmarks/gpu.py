@@ -1,6 +1,6 @@
-"""(k) A language model on a GPU: own time / that of `transformers`.
+"""Benchmark (k): a language model on a GPU: own time over that of `transformers`.
 
-Both have the sizes of SmolLM2-135M and random weights. They read and write one row in
+Both models have the sizes of SmolLM2-135M and random weights. They read and write one sequence in
 bfloat16, and train under autocast. Times are wall-clock times, measured after the GPU is idle.
 """
 
@@ -35,20 +35,20 @@ SMOLLM2 = TransformerConfig(
 NEEDS_GPU = True
 TARGETS = (
     Target("checks off", at_most=1, where={"task": "training step"}),
-    # Three times as fast as the eager step of the peer.
+    # A third of the time of the peer's eager step.
     Target("captured", at_most=0.33, where={"task": "writing a token"}),
 )
 
 
 def clock():
-    """Return the wall-clock seconds once the GPU is idle."""
+    """Return the wall-clock time in seconds, once the GPU is idle."""
     if torch.cuda.is_available():
         torch.cuda.synchronize()
     return time.perf_counter()
 
 
 def with_checks(on, call):
-    """Return the call with the checks that read values switched on or off."""
+    """Return a call that runs with the checks that read values switched on or off."""
 
     def run():
         with checks(on):

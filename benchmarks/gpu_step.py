@@ -1,6 +1,6 @@
-"""(l) One token over a full cache on a GPU: own time / that of the same products without the module.
+"""Benchmark (l): one token over a full cache on a GPU, over the same products without the module.
 
-As table (g), in two types of numbers, with the time on the wall.
+As benchmark (g), with two dtypes and in wall-clock time.
 """
 
 import torch
@@ -13,7 +13,7 @@ TYPES = {"`float32`": torch.float32, "`bfloat16`": torch.bfloat16}
 
 
 def measure(device="cuda", n_keys=cached_step.N_KEYS, **options):
-    """Return one row per type and kind of position."""
+    """Return one row per dtype and kind of position."""
     options = {"clock": gpu.clock} | options
     before = torch.get_default_dtype()
     rows = []

@@ -1,7 +1,7 @@
-"""How long does a large class take? ``python -m benchmarks.grading [STUDENTS] [JOBS]``.
+"""The time to grade a large class. ``python -m benchmarks.grading [STUDENTS] [JOBS]``.
 
-Every student hands in the model answers, so all functions run on all inputs; results are
-printed as seconds for the class and for one submission.
+Every student submits the model answers, so that all functions run on all inputs; the seconds for
+the class and for one submission are printed.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""(f) How long an import takes, beyond what Python itself needs to start."""
+"""Benchmark (f): the time of an import, beyond the start of Python itself."""
 
 import functools
 import pkgutil
@@ -27,13 +27,13 @@ TARGETS = (Target("seconds", at_most=0.25, where={"import": "`attn.reference`"})
 
 
 def children_seconds():
-    """Return the processor time of the processes that this one started and that have ended."""
+    """Return the CPU time of this process's child processes that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def measure(statements=STATEMENTS, **options):
-    """Return one row per statement: seconds beyond those of a program that does nothing."""
+    """Return one row per statement: seconds beyond those of an empty program."""
     runs = {
         name: functools.partial(
             subprocess.run, [sys.executable, "-c", statement], cwd=ROOT, check=True

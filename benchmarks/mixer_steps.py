@@ -1,7 +1,8 @@
-"""Time of one token more, and bytes kept, of each mixer at several lengths.
+"""The time of one more token, and the bytes of the cache, of each mixer at several lengths.
 
-Writes ``notebooks/data/mixer_steps.json``, which laboratory 14 shows. All layers at all lengths take
-turns, and times are ratios within a turn to softmax attention at the shortest length. Bytes are counted.
+Writes ``notebooks/data/mixer_steps.json``, which laboratory 14 shows. All layers at all lengths
+take turns, and times are ratios within a turn to softmax attention at the shortest length. Bytes
+are counted, not measured.
 """
 
 import json
@@ -43,7 +44,7 @@ def config_of(mixer):
 
 
 def step(mixer, length):
-    """Return a call that reads token number `length` of a text, again and again."""
+    """Return a call that reads token number `length` of a text, each time it is called."""
     torch.manual_seed(0)
     layer = mixer.new_module(config_of(mixer), None).eval()
     x, cache = torch.randn(1, length, D_MODEL), layer.new_cache()
@@ -61,7 +62,7 @@ def step(mixer, length):
 
 @torch.no_grad()
 def measure(lengths=LENGTHS, **options):
-    """Return the time of each mixer at each length over that of softmax at the first, and the bytes."""
+    """Return, by mixer and length, the time over softmax's at the first length, and the bytes."""
     with checks(False):
         calls = {(name, n): step(mixer, n) for name, mixer in MIXERS.items() for n in lengths}
         seconds = interleave(calls, **options)

@@ -1,8 +1,8 @@
-"""The language model of the page: its compiled product against plain JavaScript, in Node.
+"""The page's language model: its compiled matrix product against plain JavaScript, in Node.
 
-Both read the file of SmolLM2 as it is packed and compute the same pass; they take turns, and the ratio is
-that of each turn. The goal is 25 tokens a second on one core. ``python -m benchmarks page_model`` prints
-the processor time of a token, and with the compiled product of a prompt of 30 tokens.
+Both read the packed file of SmolLM2 and compute the same pass; they take turns, and the ratio is
+that within each turn. The goal is 25 tokens a second on one core. ``python -m benchmarks
+page_model`` prints the CPU time per token and, with the compiled product, of a prompt of 30 tokens.
 """
 
 import json
@@ -52,7 +52,7 @@ console.log(JSON.stringify(found));
 
 
 def measure(path, kernel, turns=TURNS, prompt=PROMPT):
-    """Return the seconds of processor of each contender in each turn.
+    """Return the CPU seconds of each contender in each turn.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the course's modules are measured against, doing the same work."""
+"""The modules that the course's are compared with, which do the same work."""
 
 import math
 import warnings
@@ -41,7 +41,7 @@ class ExplicitAttention(nn.Module):
 
 
 class Translator(nn.Module):
-    """The embedding and the output of `attn.transformer.Transformer` around another core."""
+    """The embedding and the output of `attn.transformer.Transformer` with another core."""
 
     def __init__(self, core, config):
         super().__init__()
@@ -61,7 +61,7 @@ class TorchCore(nn.Module):
 
     def __init__(self, config):
         super().__init__()
-        # PyTorch warns that pre-norm has no fast path, which is not needed.
+        # PyTorch warns that pre-norm has no fast path, which these benchmarks do not need.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             self.model = nn.Transformer(

@@ -13,10 +13,10 @@ from pathlib import Path
 from attn.io import write_whole
 
 ROOT = Path(__file__).resolve().parents[1]
-# The results about speed and memory, and those about quality.
+# The results on speed and memory, and those on quality.
 RESULTS = ROOT / "benchmarks" / "results.json"
 QUALITY = ROOT / "experiments" / "quality.json"
-# The page that shows each of them, in both editions.
+# The page that shows the results of each file, in both editions.
 PAGES = {
     file: {language: ROOT / "book" / language / page for language in ("es", "en")}
     for file, page in ((RESULTS, "benchmarks.md"), (QUALITY, "results.md"))
@@ -240,10 +240,11 @@ SPANISH_REAL = {
 
 @dataclass(frozen=True)
 class Target:
-    """What a column should hold, in every row or in those that have the cells of `where`.
+    """The bound on a column, in every row or in those whose cells match `where`.
 
-    It is judged at the two decimals that the tables show. Where a column `control` holds the ratio of
-    something to a copy of itself, what departs from its target by no more than that does is a tie.
+    It is tested at the two decimals that the tables show. If a column `control` has the ratio of
+    something to a copy of itself, a value that exceeds its target by no more than the control
+    deviates from 1 is a tie.
 
     Examples
     --------
@@ -259,7 +260,7 @@ class Target:
     control: str | None = None
 
     def judge(self, rows):
-        """Return a row that says what is wanted and what was measured where it is worst."""
+        """Return a row with the target and the worst measured value."""
         medians = [_median(row[self.column]) for row in rows if self.where.items() <= row.items()]
         is_ceiling = self.at_most < math.inf
         worst = round(max(medians) if is_ceiling else min(medians), 2)
@@ -283,7 +284,7 @@ def _median(cell):
 def table(rows, language="en"):
     """Return rows as a Markdown table whose columns line up, numbers on the right.
 
-    The first column says what the row is about, and stays on the left.
+    The first column names the row, and is aligned on the left.
 
     Examples
     --------
@@ -347,14 +348,14 @@ def refresh(page, results, language):
 
 
 def read(file):
-    """Return the results kept in a file, by name; none if there is no file yet."""
+    """Return the results stored in a file, by name; none if there is no file yet."""
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
 def publish(results, file):
-    """Write the results, and both pages from them; nothing if a page has no place for one.
+    """Write the results, and update both pages; write nothing if a page lacks a place for a result.
 
-    In the file they stand in the order of the page.
+    In the file they are in the order of the page.
     """
     page = min(path.read_text(encoding="utf-8") for path in PAGES[file].values())
     order = re.findall(r"^\((\w+)\)=$", page, flags=re.MULTILINE)

@@ -16,18 +16,18 @@ LEAST_SECONDS = 0.05
 
 
 def interleave(contenders, repeats=REPEATS, least=LEAST_SECONDS, clock=time.process_time):
-    """Time every contender once in each turn, back and forth.
+    """Time every contender once in each turn; the order is reversed after each turn.
 
     Parameters
     ----------
     contenders : dict of str to callable
-        The functions to time, which are called without arguments, and once before as a
+        The functions to time. They are called without arguments, and once before the turns as a
         warm-up.
     repeats : int, default 9
         Number of turns.
     least : float, default 0.05
-        The seconds of a turn. The number of calls that this takes is determined before the
-        first turn, so that no turn ends by chance.
+        The least time in seconds for which each contender runs in a turn. Its number of calls is
+        fixed before the first turn, so that the duration of a turn does not depend on chance.
     clock : callable, default time.process_time
         The function that returns the time in seconds.
 
@@ -93,7 +93,7 @@ def spread(values):
 
 
 def processor():
-    """Return the name of the processor, as far as this machine tells it."""
+    """Return the name of the processor, as far as this machine reports it."""
     cpuinfo = Path("/proc/cpuinfo")
     found = re.search(r"model name\s*: (.*)", cpuinfo.read_text()) if cpuinfo.exists() else None
     return found[1] if found else platform.machine()

@@ -1,4 +1,4 @@
-"""(b) A training step, from the forward pass to the optimiser's: own time / a peer's."""
+"""Benchmark (b): one training step (forward, backward, optimiser): own time over a peer's."""
 
 import torch
 from torch.nn import functional as F

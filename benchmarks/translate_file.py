@@ -1,4 +1,4 @@
-"""(h) Memory of the command that translates a file, as the file grows."""
+"""Benchmark (h): memory of the command that translates a file, as the file grows."""
 
 import dataclasses
 import os
@@ -12,14 +12,14 @@ from attn.corpus import Pair
 from benchmarks.report import ROOT, Target
 
 N_LINES = (2_000, 20_000, 200_000, 400_000)
-# The lines hold a thousand words that repeat, or a new word each, because the tokenizer caches the
-# ids of words.
+# The lines have a thousand different words, which repeat, or a new word each, because the tokenizer
+# caches the ids of words.
 TEXTS = {"few words, MB": lambda n: n % 1000, "new words, MB": lambda n: n}
 TARGETS = (
     Target("few words, MB", at_most=20),
     Target("new words, MB", at_most=60),
 )
-# The peak memory of a process includes the program that started it, so a small launcher starts it.
+# A process's peak memory includes that of its parent at the start, so a small launcher starts it.
 LAUNCHER = """
 import os, sys
 process = os.posix_spawn(sys.executable, [sys.executable, *sys.argv[1:]], os.environ)
@@ -31,7 +31,7 @@ UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 def tiny_translator(steps=100):
-    """Return a translator of bytes, as small as can be, that writes a digit or two for a number."""
+    """Return a minimal translator of bytes, which writes one or two digits for a number."""
     pairs = [Pair(digit * n, digit) for n in range(1, 8) for digit in "0123456789"]
     sizes = {"d_model": 8, "n_heads": 1, "n_layers": 1, "d_ff": 8, "dropout": 0.0}
     training = dataclasses.replace(TRAINING, steps=steps, warmup_steps=10, device="cpu")
@@ -39,7 +39,7 @@ def tiny_translator(steps=100):
 
 
 def peak(model, path):
-    """Return the most megabytes that ``python -m attn translate --file`` held at once."""
+    """Return the peak memory of ``python -m attn translate --file``, in megabytes."""
     command = [sys.executable, "-c", LAUNCHER, "-m", "attn", "translate"]
     done = subprocess.run(
         [*command, "--model", model, "--file", path],
@@ -54,7 +54,7 @@ def peak(model, path):
 
 
 def measure(n_lines=N_LINES, texts=TEXTS):
-    """Return one row per number of lines: the megabytes beyond those for a file without any."""
+    """Return one row per number of lines: the megabytes beyond those for an empty file."""
     with tempfile.TemporaryDirectory() as folder:
         model, path = Path(folder) / "model", Path(folder) / "lines.txt"
         tiny_translator().save(model)

@@ -1,9 +1,9 @@
-"""How long a translator of the page takes: the first wish, and every sentence after it.
+"""The latency of a translator in the page: of the first request, and of every sentence after it.
 
-The budgets: 2 s from the first wish to the first translation, on a page from this machine's own
-server, the model's files included; 40 ms for the median translation of a sentence of ten words by
-greedy search after that. Name the model to measure it: ``python -m benchmarks.translator_latency
-grammar``.
+The budgets: 2 s from the first request to the first translation, on a page from this machine's own
+server, the download of the model included; after that, a median of 40 ms for a sentence of ten
+words with greedy search. Give the name of the model to measure: ``python -m
+benchmarks.translator_latency grammar``.
 """
 
 import functools
@@ -48,7 +48,7 @@ FIRST = """async () => {
   return performance.now() - began;
 }"""
 
-# The code of the widget without the drawing.
+# The computation of the widget without the drawing.
 EACH = """([texts, width, pretrained]) => {
   const { loadTranslator, encodeSource, translate } = globalThis.attnForBenchmark;
   const model = { get: (name) => ({ pretrained })[name] };
@@ -61,7 +61,7 @@ EACH = """([texts, width, pretrained]) => {
 
 
 def sentences(name):
-    """Return what is translated: sentences of ten words, or those of the grammar."""
+    """Return the sentences to translate: of ten words, or those of the grammar."""
     if name == "tatoeba":
         return [*TEN_WORDS] * (SENTENCES // len(TEN_WORDS))
     source = Translator.pretrained(name).source
@@ -69,7 +69,7 @@ def sentences(name):
 
 
 def write_page(folder, widget):
-    """Write a page with the widget and what lies beside it, as on the site."""
+    """Write a page with the widget and its files, as on the site."""
     exposed = "globalThis.attnForBenchmark = { loadTranslator, encodeSource, translate };"
     files = _source.model_scripts() | {
         "translator_widgets.js": _source.classic_bundle("translator_widgets"),

@@ -1,4 +1,4 @@
-"""How long a widget of the built page takes from a slider's move to a finished layout.
+"""The time that a widget of the built page takes from a slider's move to a finished layout.
 
 The budget is one frame of a 60 Hz screen, 16.7 ms: style, script and layout of every move
 must fit in it. Times are of this machine's browser, so they are given as a share of a frame.
@@ -41,7 +41,7 @@ WIDGETS = {
 
 
 def browser_program():
-    """Return the program of the browser that the tests use, or end in a sentence."""
+    """Return the path of the browser that the tests use, or exit with a readable error."""
     from tests.machine import Missing, browser
 
     try:
@@ -51,10 +51,10 @@ def browser_program():
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    """A handler that does not print every request between the measurements."""
+    """A handler that does not log requests between the measurements."""
 
     def log_message(self, *args):
-        """Say nothing."""
+        """Log nothing."""
 
 
 def main():

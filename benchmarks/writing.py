@@ -1,8 +1,8 @@
-"""(j) A published model reads a prompt and continues it: own time / that of `transformers`.
+"""Benchmark (j): a published model reads a prompt and continues it: own time over `transformers`'s.
 
-Both are SmolLM2-135M by its sizes, on one thread: the peer in float32, ours in float32 and with its
-weights packed by `attn.transformer.quantised`. The share of memory says how much of the time it
-would take to read the weights alone, as fast as a sum over a large tensor reads.
+Both models have the sizes of SmolLM2-135M and run on one thread: the peer in float32, ours in
+float32 and with its weights packed by `attn.transformer.quantised`. The share of memory bandwidth
+is the time to read the weights alone, as fast as a sum over a large tensor, over the time taken.
 """
 
 import math
@@ -26,7 +26,7 @@ TARGETS = (
 
 
 def peer(config):
-    """Return the model of `transformers` with these sizes; its weights are drawn."""
+    """Return the model of `transformers` with these sizes and random weights."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
     sizes = LlamaConfig(
@@ -43,7 +43,7 @@ def peer(config):
 
 
 def own_calls(model, prompt):
-    """Return a call that reads the prompt, and one that writes a token behind it, again and again."""
+    """Return a call that reads the prompt, and a call that writes the next token."""
     cache = model.new_cache()
     model(prompt, cache=cache)
 
@@ -56,7 +56,7 @@ def own_calls(model, prompt):
 
 
 def peer_calls(model, prompt):
-    """Return the same of the peer."""
+    """Return the same calls of the peer."""
     from transformers import DynamicCache
 
     cache = DynamicCache()
@@ -71,7 +71,7 @@ def peer_calls(model, prompt):
 
 
 def read_bytes(model, small):
-    """Return how many bytes of weights a packed model reads for a token."""
+    """Return the number of bytes of weights that a packed model reads per token."""
     total = 0
     for (_, linear), (_, part) in zip(model.named_modules(), small.named_modules(), strict=True):
         if isinstance(linear, nn.Linear):
@@ -86,7 +86,7 @@ def read_bytes(model, small):
 
 
 def perplexity(model, ids):
-    """Return the perplexity of a text, shape (1, length), all of which is read at once."""
+    """Return the perplexity of a text, shape (1, length), read in one pass."""
     logits, _ = model(ids)
     return math.exp(F.cross_entropy(logits[0, :-1], ids[0, 1:]))
 
@@ -100,7 +100,7 @@ def smollm2_and_text():
 
 @torch.inference_mode()
 def measure(model=None, text=None, large=LARGE, **options):
-    """Return one row per packing; of SmolLM2 on the README, unless a model and ids are given."""
+    """Return one row per packing: of SmolLM2 on the README, unless a model and ids are given."""
     if model is None:
         model, text = smollm2_and_text()
     torch.manual_seed(0)

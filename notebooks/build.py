@@ -1,13 +1,13 @@
-"""Split each chapter into its two editions, execute them and write them as notebooks. See `make notebooks`.
+"""Split each chapter into its two editions, execute them and write them. See `make notebooks`.
 
 A chapter is one file, ``notebooks/src/NN_name.md``, a MyST Markdown notebook, and so is its
-laboratory page, ``LNN_name.md``, where what the chapter claims is measured. A prose
-cell says its language (``+++ {"lang": "es"}``), or none if both editions share it; a
-code cell is shared, and its texts (alternative text, caption) are ``{es: ..., en: ...}``
-in its metadata. One line of code differs: the one that sets the language of labels.
+laboratory page, ``LNN_name.md``, which measures the chapter's claims. A prose cell names its
+language (``+++ {"lang": "es"}``), or none if both editions share it; a code cell is shared, and its
+texts (alternative text, caption) are ``{es: ..., en: ...}`` in its metadata. The editions differ in
+one line of code, which sets the language of labels.
 
-What is written is Markdown and HTML (``readable.py``). The book is built from `book_edition`: the
-cells of the source with the outputs of the notebook.
+The notebooks contain only Markdown and HTML (``readable.py``). The book is built from
+`book_edition`: the cells of the source with the outputs of the notebook.
 """
 
 import copy
@@ -30,7 +30,7 @@ from notebooks.readable import SOLUTION, readable
 
 LANGUAGES = ("es", "en")
 LANGUAGE_LINE = 'attn_course.set_language("{}")'
-# What few readers ask for is folded under one line, which says what it is.
+# What few readers need is folded under one line, which names it.
 FOLDED = {
     "imports": {"es": "Mostrar los imports", "en": "Show the imports"},
     "figure": {"es": "Mostrar el código de la figura", "en": "Show the code of the figure"},
@@ -49,13 +49,13 @@ def sources():
 
 
 def target(source, language):
-    """Return where the edition of a chapter is kept."""
+    """Return the path of an edition of a chapter."""
     return ROOT / language / f"{source.stem}.ipynb"
 
 
 @functools.lru_cache(maxsize=64)
 def _parsed(text):
-    """Return the cells of both editions, for whoever asks for each in turn; not to be changed."""
+    """Return the cells of both editions. The result is cached: callers must not change it."""
     return jupytext.reads(text, fmt="md:myst")
 
 
@@ -81,7 +81,8 @@ def split(source, language):
     master = copy.deepcopy(_parsed(source.read_text(encoding="utf-8")))
     edition = nbformat.v4.new_notebook()
     edition.metadata = {
-        # The name that JupyterLab would write here on opening the notebook, and mark it as changed.
+        # JupyterLab would write this name on opening the notebook, and mark the notebook as
+        # changed.
         "kernelspec": {
             "display_name": "Python 3 (ipykernel)",
             "language": "python",
@@ -103,7 +104,7 @@ def split(source, language):
                 LANGUAGE_LINE.format("es"), LANGUAGE_LINE.format(language)
             )
             cell.metadata = _in_language(cell.metadata, language)
-        # An id that depends on the text alone: inserting a cell leaves the others as they are.
+        # The id depends on the text alone, so that an inserted cell does not change other ids.
         digest = hashlib.sha1(cell.source.encode()).hexdigest()[:8]
         seen[digest] = seen.get(digest, 0) + 1
         cell.id = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"
@@ -112,9 +113,9 @@ def split(source, language):
 
 
 def _folded(cell):
-    """Return the metadata of a code cell, which fold its code where it is not what is taught.
+    """Return the metadata of a code cell, which fold it if its code is not the subject taught.
 
-    Imports and figures are known by themselves; another cell says it: ``:fold: measure``.
+    Imports and figures are recognised; another cell needs a line: ``:fold: measure``.
     """
     metadata, drawn = cell.metadata, cell.metadata.get("mystnb", {})
     if "remove-input" in metadata.get("tags", ()):
@@ -148,14 +149,14 @@ def _in_language(value, language):
 def execute(edition, folder):
     """Run a notebook in place, keeping only outputs that are the same on every run."""
     os.environ.update(OMP_NUM_THREADS="1", PYTHONHASHSEED="0")
-    # Who builds has solved nothing: see attn_course/exercises/kept.py.
+    # The environment of the build must have no solved exercises: see attn_course/exercises/kept.py.
     for name in ("JPY_SESSION_NAME", "ATTN_SOLVED"):
         os.environ.pop(name, None)
     client = NotebookClient(
         edition,
         timeout=300,
         kernel_name="python3",
-        coalesce_streams=True,  # how prints are cut into messages depends on the clock
+        coalesce_streams=True,  # the division of prints into messages depends on timing
         resources={"metadata": {"path": str(folder)}},
     )
     client.execute()
@@ -163,7 +164,7 @@ def execute(edition, folder):
     for cell in edition.cells:
         cell.metadata.pop("execution", None)
         for output in cell.get("outputs", []):
-            # The live view names a model of this run; readers get the page's own mount.
+            # The live view refers to a model of this run; the page mounts its own.
             output.get("data", {}).pop(WIDGET_VIEW, None)
     return edition
 
@@ -193,7 +194,7 @@ def book_edition(source, language):
 
 
 def write(edition, path):
-    """Write a notebook whole or not at all."""
+    """Write a notebook atomically: whole or not at all."""
     write_whole(path, nbformat.writes(edition, indent=1) + "\n")
 
 
@@ -202,11 +203,11 @@ def _named(stem):
 
 
 def main(names, prose=False):
-    """Build the chapters that one of `names` names (all, if none is given).
+    """Build the chapters whose names match one of `names` (all, if none is given).
 
-    A number names a chapter and not its laboratory page: ``03`` and ``L03``. A word names both.
+    A number selects a chapter but not its laboratory page: ``03`` and ``L03``. A word selects both.
 
-    With `prose` nothing is executed: the outputs stay, for chapters whose code is as it was.
+    With `prose` nothing is executed: the stored outputs are kept, for chapters with unchanged code.
     """
     chosen = [source for source in sources() if not names or any(map(_named(source.stem), names))]
     if not chosen:
@@ -222,7 +223,9 @@ def main(names, prose=False):
             print(f"{path.relative_to(ROOT.parent)} ...", flush=True)
             try:
                 edition = (book_edition if prose else split)(source, language)
-                notebook = readable(edition, source.stem)  # a refusal comes before cells train
+                notebook = readable(
+                    edition, source.stem
+                )  # raises before the cells run, which may take minutes
                 if not prose:
                     notebook = readable(execute(edition, path.parent), source.stem)
                 write(notebook, path)

@@ -1,7 +1,8 @@
-"""A chapter as Markdown and HTML alone, which JupyterLab, VS Code, GitHub and nbconvert all show alike.
+"""A chapter in Markdown and HTML alone, which JupyterLab, VS Code, GitHub and nbconvert all show.
 
 A chapter is written in MyST, and the book is built from that. The notebooks that people open hold
-no directive, role, label or attribute: those are rewritten here, and one that is not known is refused.
+no directive, role, label or attribute: these are rewritten here, and an unknown one raises an
+error.
 """
 
 import functools
@@ -21,12 +22,13 @@ WORDS = {
     "en": {"figure": "Figure {}", "on_the_site": "on the site of the course", "and": " and "},
 }
 LABEL = re.compile(r"^\(([A-Za-z0-9_-]{1,64})\)=$", re.MULTILINE)
-# How a link names a place: JupyterLab finds a cell by its id also in a notebook that it has just opened,
-# where other anchors do not exist yet, and nbconvert calls cells so. The others see an anchor like any.
+# The form of an anchor. JupyterLab finds a cell by its id even in a notebook that it has just
+# opened, where other anchors do not exist yet, and nbconvert uses the same form for cells. For
+# other viewers it is an ordinary anchor.
 PLACE = "cell-id={}"
 FENCE = re.compile(r"(`{3,}|~{3,})")
 ADMONITION = re.compile(r"(:{3,})\{admonition\} (.+)")
-# Code and formulas come first: nothing inside them is markup.
+# Code and formulas are matched first, because nothing inside them is markup.
 INLINE = re.compile(
     r"\{(?P<role>[\w:-]+)\}`(?P<keys>[^`]+)`"
     r"|(?P<kept>(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)|\$\$.+?\$\$|\$[^$]+\$)"
@@ -34,7 +36,7 @@ INLINE = re.compile(
     r"|(?P<image>!?)\[(?P<text>(?:`[^`]*`|[^\[\]`])*)\]\((?P<to>[^()\s]*)\)(?P<attributes>\{[^{}\n]*\})?",
     re.DOTALL,
 )
-# What MyST reads and other readers of Markdown would show as it stands.
+# MyST syntax that other Markdown viewers would show unchanged.
 RAW = re.compile(
     r":{3,}|\{[\w:+-]+\}`[^`]*`|[)\]`]\{[^}\n]*\}|^\{[^}\n]+\}$|^\([^()\n]+\)=|^\+\+\+|^%.*|^: .*|\[\^[^\]]*\]"
     r"|\{[.#][A-Za-z][^}\n]*\}|\]\(#(?!cell-id=)[^)]*\)|\{\{.*?\}\}|^\\begin\{\w+\*?\}",
@@ -44,7 +46,7 @@ LABELLED = re.compile(r"\$\$ *\([\w:-]+\)$", re.MULTILINE)  # an equation
 
 
 def chapter_of(page):
-    """Return what the numbers of a page's figures begin with, or None.
+    """Return the prefix of the figure numbers of a page, or None.
 
     >>> chapter_of("03_self_attention"), chapter_of("L12_language_model"), chapter_of("A1_errata")
     ('3', 'L12', 'A1')
@@ -55,9 +57,9 @@ def chapter_of(page):
 
 
 class Reader(NamedTuple):
-    """What is known while a chapter is rewritten: its page, its language, all that are notebooks, the
-    works that are cited, for each label the page where it is, or None if that is no notebook, and for
-    each figure of the page its number, by its name."""
+    """The context in which a chapter is rewritten: its page and language, the pages that are
+    notebooks, the cited works, for each label its page, or None if that is no notebook, and for each
+    figure of the page its number, by name."""
 
     page: str
     language: str
@@ -90,7 +92,7 @@ def readable(edition, page):
     edition : NotebookNode
         One edition of a chapter, executed or not.
     page : str
-        The name of the chapter, without an ending.
+        The name of the chapter, without its suffix.
 
     Returns
     -------
@@ -101,7 +103,7 @@ def readable(edition, page):
     Raises
     ------
     ValueError
-        If the prose uses something of MyST that is not known here.
+        If the prose uses MyST syntax that this module does not know.
     """
     told = reader(page, edition.metadata["attn"]["language"])
     notebook = nbformat.v4.new_notebook(metadata=edition.metadata)
@@ -134,7 +136,7 @@ def readable(edition, page):
 
 
 def _numbered(edition, page):
-    """Return the number of each figure with a caption, by the id of its cell, as the site counts."""
+    """Return the number of each figure with a caption, by the id of its cell, as on the site."""
     shown = [
         cell.id
         for cell in edition.cells
@@ -146,7 +148,7 @@ def _numbered(edition, page):
 
 
 def sections(cell, told):
-    """Return the cells of a prose cell: what a label names begins one, which has its name."""
+    """Split a prose cell before each label; each part is a cell named after its label."""
     outside = re.sub(
         rf"^{FENCE.pattern}.*?^\1$",
         lambda it: " " * len(it[0]),
@@ -169,13 +171,13 @@ def prose(name, text, **metadata):
 
 
 def folded(cell):
-    """Return a worked solution as prose in a fold."""
+    """Return a worked solution as prose in a folded box."""
     said = cell.metadata["mystnb"]["code_prompt_show"]
     text = f"<details>\n<summary>{said}</summary>\n\n```python\n{cell.source}\n```\n\n</details>"
     outputs = nbformat.from_dict(cell.outputs)
     for output in outputs:
         if "execution_count" in output:
-            output.execution_count = None  # of a run in which solutions are cells
+            output.execution_count = None  # the number of a run in which solutions were cells
     return prose(cell.id, text, attn={"outputs": outputs})
 
 
@@ -231,7 +233,7 @@ def markdown(text, told):
         elif opened := ADMONITION.fullmatch(line):
             settle()
             inner = [each for each in _until(opened[1], lines) if not re.match(r":\w+:", each)]
-            # Some viewers read a formula before they read the marks of a quotation.
+            # Some viewers read a formula before the marks of a quotation.
             body = re.sub(
                 r"\$\$.+?\$\$",
                 lambda it: it[0].replace("\n", " "),
@@ -252,7 +254,7 @@ def markdown(text, told):
 
 
 def _until(mark, lines):
-    """Take the lines before the one that holds a mark alone, and that one."""
+    """Return the lines before the one that holds `mark` alone; remove them and that one."""
     at = lines.index(mark) if mark in lines else len(lines)
     inner = lines[:at]
     del lines[: at + 1]
@@ -266,7 +268,7 @@ def _inline(text, told):
         if found["role"]:
             return _cited(found, told)
         if found["site"]:
-            return ""  # true on the site alone
+            return ""  # true only on the site
         if found["image"]:
             return found[0]
         return _linked(found, told, "," if text[: found.start()].endswith("(") else "")
@@ -312,7 +314,7 @@ def _cited(found, told):
 
 
 def _work(entry, language, in_brackets):
-    """Return who wrote a work and when, with a link to it; or with its title where there is none."""
+    """Return a work's authors and year, with a link to it, or with its title without one."""
     people = [
         " ".join(map(str, (*person.rich_prelast_names, *person.rich_last_names)))
         for person in entry.persons["author"]
