@@ -28,14 +28,14 @@ from attn.io import locked
 
 
 def merge(base, changes):
-    """Return `base` with `changes` laid over it, mapping by mapping."""
+    """Return `base` updated with `changes`, recursively in nested mappings."""
     if not isinstance(base, dict) or not isinstance(changes, dict):
         return changes
     return {**base, **{key: merge(base.get(key), value) for key, value in changes.items()}}
 
 
 def edition_config(language):
-    """Write the edition's whole configuration where the builder can read it; return its path."""
+    """Write the edition's whole configuration where the builder reads it; return its path."""
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     if language != "es":
         changes = yaml.safe_load((ROOT / f"_config.{language}.yml").read_text(encoding="utf-8"))
@@ -48,7 +48,7 @@ def edition_config(language):
 
 
 def start(language, folder, sphinx_alone):
-    """Start the builder on one edition; return the process and the file it reports to."""
+    """Start the builder on one edition; return the process and the path of its log."""
     toc = ROOT / ("_toc.yml" if language == "es" else f"_toc.{language}.yml")
     config = edition_config(language)
     command = [sys.executable]
@@ -61,7 +61,7 @@ def start(language, folder, sphinx_alone):
         command += ["-c", jupyter_book, "build", str(ROOT), "--all", "--config", str(config)]
         command += ["--toc", str(toc), "--path-output", str(folder / language)]
     command += ["-W", "--keep-going", "--quiet"]
-    # A file, not a pipe: a helper of the build that outlives it would keep a pipe open.
+    # A file, not a pipe, because a child process that outlives the build would keep a pipe open.
     report = folder / f"{language}.log"
     with report.open("w", encoding="utf-8") as output:
         process = subprocess.Popen(
@@ -75,7 +75,7 @@ def start(language, folder, sphinx_alone):
 
 
 def main(sphinx_alone=False):
-    """Build everything into ``build/site``, after any other build; return the exit status."""
+    """Build everything into ``build/site``, one build at a time; return the exit status."""
     BUILD.mkdir(exist_ok=True)
     with locked(SITE, wait=True):
         return build(sphinx_alone)
@@ -119,7 +119,7 @@ def build(sphinx_alone):
         os.environ.pop("ATTN_MODEL", None)
     else:
         os.environ["ATTN_MODEL"] = str(model / "manifest.json")
-    for language in ("es", "en"):  # a page that is no longer in the book must not linger
+    for language in ("es", "en"):  # a page that is no longer in the book must not remain
         shutil.rmtree(folder / language, ignore_errors=True)
     processes = {language: start(language, folder, sphinx_alone) for language in ("es", "en")}
     failed = False
@@ -129,7 +129,7 @@ def build(sphinx_alone):
                 failed = True
                 print(report.read_text(encoding="utf-8"))
                 print(f"The {language} edition has errors or warnings: see above.")
-    finally:  # Whoever is stopped lets none work on in a folder that the next build empties.
+    finally:  # If the build is stopped, its processes must not go on in a folder that the next one empties.
         for process, _ in processes.values():
             process.terminate()
             process.wait()
@@ -137,7 +137,7 @@ def build(sphinx_alone):
         return 1
     fresh = folder / "site.new"
     shutil.rmtree(fresh, ignore_errors=True)
-    # Sphinx's note to itself speaks of this folder, and would differ in every other.
+    # Sphinx's note contains the path of this folder, which differs between machines.
     notes = shutil.ignore_patterns(".buildinfo")
     for language in processes:
         shutil.copytree(folder / language / "_build" / "html", fresh / language, ignore=notes)
@@ -150,14 +150,14 @@ def build(sphinx_alone):
     if not without_model:
         model.rename(fresh / "model")
     shutil.copytree(ROOT / "book" / "landing", fresh, dirs_exist_ok=True)
-    # A server shows this page under any address, so it must know where the site begins.
+    # A server sends this page for any URL, so it must contain the path of the site.
     lost = (fresh / "404.html").read_text(encoding="utf-8")
     lost = lost.replace('<base href="/">', f'<base href="{said.path or "/"}">')
     (fresh / "404.html").write_text(lost, encoding="utf-8")
     shutil.copy(BUILD / "assets" / "palette.css", fresh)
     shutil.copy(BUILD / "assets" / "fonts" / "serif.woff2", fresh)
     shutil.copy(ROOT / "book" / "_static" / "favicon.svg", fresh)
-    # Without it GitHub Pages leaves out the folders whose names begin with an underscore.
+    # Without this file GitHub Pages omits the folders whose names begin with an underscore.
     (fresh / ".nojekyll").touch()
     attn_fonts.trim(fresh)
     shutil.rmtree(site, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The configuration of Sphinx, read from Jupyter Book's: builds the book without Jupyter Book.
+"""The configuration of Sphinx, read from Jupyter Book's, for builds without Jupyter Book.
 
 ``sphinx-build -c book . build/html`` builds the Spanish edition, as ``jupyter-book build .`` does.
 """
@@ -11,7 +11,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG = Path(os.environ.get("ATTN_CONFIG", ROOT / "_config.yml"))
-# Where each of Jupyter Book's settings stands, and what Sphinx or an extension calls it.
+# The place of each of Jupyter Book's settings, and its name in Sphinx or an extension.
 NAMES = {
     ("title",): "html_title",
     ("author",): "author",
@@ -25,13 +25,13 @@ NAMES = {
 
 
 def settings(written, found=()):
-    """Return Sphinx's settings from Jupyter Book's; refuse a name that stands nowhere here."""
+    """Return Sphinx's settings from Jupyter Book's; an unknown name raises an error."""
     if found in NAMES:
         return {NAMES[found]: written}
-    if found == ("bibtex_bibfiles",):  # Sphinx looks for them beside this file.
+    if found == ("bibtex_bibfiles",):  # Sphinx looks for these beside this file.
         return {"bibtex_bibfiles": [str(ROOT / file) for file in written]}
     if found == ("sphinx", "config"):
-        # Jupyter Book's own extension does nothing but declare two settings.
+        # Jupyter Book's own extension only declares two settings.
         used = [name for name in written["extensions"] if name != "jupyter_book"]
         return {**written, "extensions": used}
     if found == ("sphinx", "local_extensions"):
@@ -46,4 +46,4 @@ def settings(written, found=()):
 
 
 globals().update(settings(yaml.safe_load(CONFIG.read_text(encoding="utf-8"))))
-html_sourcelink_suffix = ""  # A page offers its notebook under the notebook's own name.
+html_sourcelink_suffix = ""  # The page offers the notebook under its own name.

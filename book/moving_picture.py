@@ -1,4 +1,4 @@
-"""Film the opening page for the README: the drawing of the machine while it translates a sentence.
+"""Record the opening page for the README: the machine's drawing as it translates.
 
 Run it with the site built: ``python book/moving_picture.py``. It writes ``book/readme.webp``.
 """
@@ -15,12 +15,12 @@ from playwright.sync_api import sync_playwright
 
 from tests.machine import QUIET, browser
 
-EVERY = 3  # a film of every third step is as clear and a third as heavy
+EVERY = 3  # every third step is as clear, in a file a third as large
 SHOWN_MS = 550
 
 
 def main():
-    """Take a picture of each step and join them."""
+    """Take a picture of each step and join them into an animation."""
     program, frames = browser(), []
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=program, args=QUIET)

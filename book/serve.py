@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 
 SITE = Path(__file__).resolve().parents[1] / "build" / "site"
-LAST = 65535  # of the ports
+LAST = 65535  # the highest port number
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
-    """Files of the site, and its own page where there is none."""
+    """Serves the files of the site, and its own error page."""
 
     def send_error(self, code, message=None, explain=None):
-        """Say with the page of the course that an address leads nowhere."""
+        """Send the course's page for a missing URL."""
         page = SITE / "404.html"
         if code != 404 or not page.exists():
             super().send_error(code, message, explain)
@@ -29,7 +29,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 
 def main(given):
-    """Serve ``build/site`` on the port given until Ctrl+C; return the exit status."""
+    """Serve ``build/site`` on a port until Ctrl+C; return the exit status."""
     port = int(given) if given.isdecimal() and len(given) <= 5 else 0
     if not 1 <= port <= LAST:
         print(f"PORT: expected a number from 1 to {LAST}, got {given!r}")

@@ -1,8 +1,8 @@
 """The pages of the API: the docstrings of `attn`, read without importing it.
 
-The site is built without PyTorch, so nothing here runs the package: its files are parsed, its
-public names are looked up where they are defined, and each docstring goes through Sphinx's
-own numpydoc reader into the Python domain. A page asks for a part with::
+The site is built without PyTorch, so no code of the package runs: its files are parsed, its public
+names are looked up where they are defined, and Sphinx's numpydoc reader turns each docstring into
+entries of the Python domain. A page inserts a module with::
 
     ```{attn-api} attn.masks
     ```
@@ -25,8 +25,8 @@ PROSE_ONLY = {
     "attn",
     "attn.__main__",
     "attn_course",
-}  # a map, and a command line: nothing to be called
-MANY = 3  # with more entries than this, a module begins with the list of them
+}  # a dict and a command line, which have no signature
+MANY = 3  # a module with more entries than this begins with a list of them
 NAPOLEON = Config(napoleon_use_rtype=False, napoleon_use_ivar=True)
 ROLE = ".. default-role:: py:obj\n\n"  # single backticks in docstrings name code
 
@@ -58,7 +58,7 @@ def definitions(module):
 
 
 def imported(module):
-    """Return what a module imports by name: name -> (module it comes from, name there)."""
+    """Return a module's imports as a dict: name -> (module of origin, name there)."""
     return {
         alias.asname or alias.name: (node.module, alias.name)
         for node in module_tree(module).body
@@ -83,7 +83,7 @@ def find(module, name):
 def public_names(module):
     """Return the public functions and classes of a module, in the order of its ``__all__``.
 
-    Constants are left out; a module without ``__all__`` publishes what it defines.
+    Constants are left out; a module without ``__all__`` publishes the public names that it defines.
 
     >>> public_names("attn.masks")
     ['causal_mask', 'window_mask', 'padding_mask', 'combine_masks']
@@ -104,10 +104,10 @@ def base_name(base):
 
 
 def methods(module, node):
-    """Return the public methods of a class, with those of its private bases: name -> (it, text).
+    """Return the public methods of a class and of its private bases: name -> (syntax node, text).
 
-    A base that is itself published has its own entry; the others are not to be known by name.
-    A method without a docstring has that of the method it replaces, or is left out.
+    A published base class has its own entry, so its methods are not repeated. A method without a
+    docstring has that of the method it overrides, or is left out.
 
     >>> "load" in methods(*find("attn.applications.translation", "Translator"))
     True
@@ -125,7 +125,7 @@ def methods(module, node):
 
 
 def signature(node, drop_first=False, text=None):
-    """Return the signature of a function, with the types that its docstring does not tell.
+    """Return a function's signature; it keeps only annotations that the docstring does not state.
 
     >>> signature(definitions("attn.masks")["causal_mask"])
     '(tgt_len, src_len=None, *, device=None)'
@@ -155,8 +155,8 @@ def decorators(node):
 def fields(text, what):
     """Return a numpydoc docstring as lines of reStructuredText.
 
-    Sphinx takes the first of two attributes described together, ``key, value``, for a type,
-    unless nothing like a space parts them.
+    If one entry describes two attributes, ``key, value``, Sphinx takes the first for a type,
+    because a space follows the comma. A zero-width space replaces it.
 
     >>> [line for line in fields("A pair.\\n\\nAttributes\\n---\\na, b : int\\n    Both.", "class") if line]
     ['A pair.', ':ivar a,\u200bb: Both.', ':vartype a,\u200bb: int']
@@ -172,7 +172,7 @@ def directive(kind, name, body, *options):
 
 
 def constructor(module, node):
-    """Return the signature of a class: of its ``__init__``, or of its dataclass fields."""
+    """Return the signature of a class, from its ``__init__`` or from its dataclass fields."""
     for item in node.body:
         if isinstance(item, ast.FunctionDef) and item.name == "__init__":
             return signature(item, drop_first=True, text=ast.get_docstring(node))
@@ -210,7 +210,7 @@ def entry(module, name):
 
 
 def reference(module):
-    """Return the reStructuredText of a module: its docstring, then all it publishes."""
+    """Return the reStructuredText of a module: its docstring, then all its public names."""
     lines = [f".. py:module:: {module}", ""]
     lines += (ast.get_docstring(module_tree(module)) or "").split("\n") + [""]
     if module not in PROSE_ONLY:
@@ -224,11 +224,11 @@ def reference(module):
 
 
 class english(nodes.General, nodes.Element):
-    """What is in English in either edition."""
+    """A container for text that is English in both editions."""
 
 
 class Api(SphinxDirective):
-    """The docstrings of a module and of all it publishes."""
+    """The docstrings of a module and of all its public names."""
 
     required_arguments = 1
 

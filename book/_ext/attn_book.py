@@ -1,8 +1,8 @@
-"""The Sphinx side of the course: addresses, assets, and what both editions share.
+"""The Sphinx side of the course: URLs, assets, and what both editions share.
 
-Pages are written in ``book/<language>`` and ``notebooks/<language>``; on the site
-their address is just their name (``03_self_attention.html``), the same in both
-editions, so that each page's twin is one folder away.
+Pages are written in ``book/<language>`` and ``notebooks/<language>``; on the site their URL is just
+their name (``03_self_attention.html``), the same in both editions, so that the path of a page's
+twin differs only in one folder.
 """
 
 import importlib.util
@@ -46,12 +46,12 @@ FONTS = {
 }
 
 
-# The caption of a part of the contents that has several: see _toc.yml.
+# The caption of a part of the contents, if the part has several captions: see _toc.yml.
 CAPTION = r'<p class="caption"><span class="caption-text">([^<:]+): ([^<]+)</span></p>'
 
 
 def page_address(docname):
-    """Return where a document is published: its name without its source folder.
+    """Return the path at which a document is published: its name without its source folder.
 
     >>> page_address("notebooks/es/03_self_attention")
     '03_self_attention'
@@ -60,7 +60,7 @@ def page_address(docname):
 
 
 def chapter_number(address):
-    """Return the number of a chapter from its address, or None.
+    """Return the number of a chapter from its path, or None.
 
     >>> chapter_number("03_self_attention"), chapter_number("A1_errata")
     (3, None)
@@ -78,7 +78,7 @@ class CourseBuilder(StandaloneHTMLBuilder):
     def get_outfilename(self, pagename):
         return super().get_outfilename(page_address(pagename))
 
-    def get_output_path(self, page_name, /):  # from Sphinx 9 on, it is asked instead
+    def get_output_path(self, page_name, /):  # Sphinx 9 and later call this method
         return super().get_output_path(page_address(page_name))
 
     def init_highlighter(self):
@@ -86,7 +86,7 @@ class CourseBuilder(StandaloneHTMLBuilder):
         self.highlighter.formatter = attn_code.Coloured
 
     def load_indexer(self, docnames):
-        self.found = []  # every page is indexed on every build
+        self.found = []  # every build indexes all pages
 
     def index_page(self, docname, doctree, title):
         if pieces := attn_search.entries(doctree):
@@ -101,7 +101,7 @@ class CourseBuilder(StandaloneHTMLBuilder):
 def configure(app, config):
     """Set what both editions share, once the edition's own settings are read."""
     config.html_title = "attn"
-    # Where the site will live, if it is known: social cards need whole addresses.
+    # The URL of the site, if it is known: social cards need absolute URLs.
     site_url = os.environ.get("ATTN_SITE_URL", "")
     config.html_baseurl = f"{site_url}{config.language}/" if site_url else ""
     config.html_copy_source = True
@@ -121,10 +121,12 @@ def configure(app, config):
     styles = attn_citations.style_of(config.language)
     config.bibtex_default_style, config.bibtex_reference_style = styles
     config.myst_heading_anchors = 3
-    # A type that two modules export is one class: a signature may link to either.
+    # Two modules may export the same class, so a signature may link to either.
     config.suppress_warnings = ["myst.domains", "ref.python"]
     config.add_module_names = False
-    config.toc_object_entries = False  # in every page's contents they double the build
+    config.toc_object_entries = (
+        False  # these entries in every page's contents would double the time of the build
+    )
     config.myst_ref_domains = ["std"]  # `#decoding` is a section, never `attn.decoding`
     config.nb_merge_streams = True
     ui = UI[config.language]
@@ -133,15 +135,15 @@ def configure(app, config):
     config.nb_code_prompt_hide = ui["hide_code"]
     sphinxcontrib.katex.NODEJS_BINARY = str(node())
     sphinxcontrib.katex.KaTeXServer.start_server_process = start_katex
-    # Seconds: the first start of Node on a busy machine may take more than the default 5.
+    # In seconds: the first start of Node on a busy machine may take more than the default of 5.
     sphinxcontrib.katex.STARTUP_TIMEOUT = sphinxcontrib.katex.RENDER_TIMEOUT = 60.0
 
 
 def start_katex(folder, timeout):
-    """Start KaTeX's server and connect to it, asking again until it listens.
+    """Start KaTeX's server and connect to it, trying again until it listens.
 
-    sphinxcontrib-katex connects once, as soon as it sees the socket; the server listens only
-    a moment later, and 1 build in 12 was refused. (Its network socket asks again, but is four
+    sphinxcontrib-katex tries to connect only once, as soon as the socket exists; the server listens
+    only a moment later, and 1 build in 12 failed. (Its network socket does try again, but is four
     times as slow.)
     """
     address = folder / "katex.sock"
@@ -176,9 +178,9 @@ def _site_assets():
     }
     serif = fetch("@fontsource-variable/source-serif-4") / "files"
     fitted = attn_fonts.fitted(*(serif / name for name in FONTS))
-    # A page waits for each of its stylesheets, so it asks for all that it needs at first at once.
+    # A page waits for each of its stylesheets, so one file has all that it needs at first.
     sheets["site"] = widgets.plain("\n".join([fitted, *sheets.values(), widgets.ground()]))
-    del sheets["course"]  # the theme brings it: the editions take them one by one
+    del sheets["course"]  # the theme includes this one; the editions read it separately
     sheets["widgets"] = widgets.stylesheet()
     for name, sheet in sheets.items():
         _write(folder / f"{name}.css", sheet)
@@ -204,23 +206,24 @@ def _widget_source():
 
 
 def _write(path, content):
-    # Both editions are built at the same time from this folder: never a half-written file.
+    # Both editions are built at the same time from this folder, so a file must never be
+    # half-written.
     content = content.encode() if isinstance(content, str) else content
     if not path.exists() or path.read_bytes() != content:
         write_whole(path, content)
 
 
 def read_source(app, docname, content):
-    """Read a chapter as its source has it: the notebook that Sphinx found holds no MyST."""
+    """Replace the notebook that Sphinx found by the chapter's source, which is in MyST."""
     if docname.startswith("notebooks/"):
         source = ROOT / "notebooks" / "src" / f"{docname.rpartition('/')[2]}.md"
         content[0] = nbformat.writes(book_edition(source, app.config.language))
 
 
 def offer_labels(app, doctree):
-    """Let ``page.ipynb#label`` lead to a label of another page: MyST itself offers only headings.
+    """Let ``page.ipynb#label`` link to a label of another page: MyST itself knows only headings.
 
-    In JupyterLab such an address opens the right notebook, which ``#label`` alone does not.
+    In JupyterLab such a link opens the right notebook, which ``#label`` alone does not.
     """
     known = app.env.metadata[app.env.docname].setdefault("myst_slugs", {})
     for label, is_explicit in doctree.nametypes.items():
@@ -229,7 +232,7 @@ def offer_labels(app, doctree):
 
 
 def number_figures_by_chapter(app, env):
-    """Number figures by their page: 3.1 is the first of chapter 3, L3.1 that of its laboratory."""
+    """Number figures by page: 3.1 is the first of chapter 3, L3.1 the first of its laboratory."""
     for docname, kinds in env.toc_fignumbers.items():
         chapter = chapter_of(page_address(docname))
         for figures in kinds.values():
@@ -238,7 +241,7 @@ def number_figures_by_chapter(app, env):
 
 
 def keep_punctuation(app, doctree, docname):
-    """Bind a formula to the mark that follows it: browsers may break a line between them."""
+    """Bind a formula to the punctuation after it, where browsers may break a line."""
     for formula in list(doctree.findall(nodes.math)):
         index = formula.parent.index(formula)
         after = formula.parent[index + 1] if index + 1 < len(formula.parent) else None
@@ -246,33 +249,36 @@ def keep_punctuation(app, doctree, docname):
         if marks:
             bound = nodes.inline("", "", formula.deepcopy(), nodes.Text(marks[0]))
             bound["classes"].append("attn-bound")
-            # By place: `replace` takes the first text that is equal, which may stand before another formula.
+            # By index: `replace` would take the first equal text, which may be before another
+            # formula.
             formula.parent[index : index + 2] = [bound, nodes.Text(after[marks.end() :])]
 
 
 def rebuild_everything(app, env, added, changed, removed):
-    """Read every page on every build: it takes seconds, and no page is ever stale."""
+    """Read every page on every build: it takes seconds, and no page is ever outdated."""
     return env.found_docs
 
 
 def whole_address(app, language, pagename):
-    """Return where a page of an edition will be, which search engines want whole; "" if unknown."""
+    """Return the absolute URL of a page of an edition, for search engines; "" if it is unknown."""
     base = app.config.html_baseurl
     site = base.removesuffix(f"{app.config.language}/")
     return base and f"{site}{language}/{page_address(pagename)}.html"
 
 
 def page_context(app, pagename, templatename, context, doctree):
-    """Give the template the twin's address, and the page the assets it needs."""
+    """Give the template the URL of the page's twin, and the assets that the page needs."""
     language = app.config.language
     twin = "en" if language == "es" else "es"
-    # `jupyter-book build .` makes one edition alone: it has no twin to link to.
+    # `jupyter-book build .` builds one edition alone, which has no twin to link to.
     context["has_twin"] = "ATTN_BOTH_EDITIONS" in os.environ
     depth = page_address(pagename).count("/") + 1
     context["twin_language"] = twin
     context["twin_address"] = "../" * depth + f"{twin}/{page_address(pagename)}.html"
     context["twin_whole_address"] = whole_address(app, twin, pagename)
-    context["pageurl"] = whole_address(app, language, pagename)  # Sphinx's has the source's folder
+    context["pageurl"] = whole_address(
+        app, language, pagename
+    )  # Sphinx's URL has the source's folder
     context["landing_address"] = "../" * depth + "index.html"
     context["social_card"] = (
         app.config.html_baseurl or context["content_root"]
@@ -300,9 +306,9 @@ def page_context(app, pagename, templatename, context, doctree):
 
 
 def _contents(tree, chapter):
-    """Number the chapters in the table of contents, and withdraw headings without a level.
+    """Number the chapters in the table of contents, and remove heading roles without a level.
 
-    The link to the page one is on has no address that tells its chapter.
+    The link to the current page is `#`, which does not contain its chapter.
     """
     here = '<a class="current reference internal" href="#"'
     tree = tree.replace(
@@ -314,7 +320,7 @@ def _contents(tree, chapter):
     part = None
 
     def caption(found):
-        """Say the name of a part once, above the first of its captions, `part: what it does`."""
+        """Show the name of a part once, above the first of its captions, `part: subject`."""
         nonlocal part
         before, part = part, found[1]
         once = f'<p class="attn-part">{part}</p>' if part != before else ""
@@ -324,7 +330,7 @@ def _contents(tree, chapter):
 
 
 def _own_contents(context):
-    """Return the sections of a page as a list of links, or nothing where they are few."""
+    """Return a list of links to the sections of a page, or nothing if there are one or two."""
     inner = re.search(r"</a>\s*(<ul>.*</ul>)\s*</li>\s*</ul>", context.get("toc") or "", re.DOTALL)
     return inner[1] if inner and inner[1].count("<li>") > 2 else ""
 
@@ -334,7 +340,7 @@ def _number(chapter):
 
 
 def _description(doctree):
-    """Return the page's first paragraph, for search engines and social cards."""
+    """Return the page's first long paragraph, shortened, for search engines and social cards."""
     for paragraph in doctree.findall(nodes.paragraph) if doctree else ():
         words = paragraph.astext().split()
         if len(words) > 8:
@@ -343,7 +349,7 @@ def _description(doctree):
 
 
 def _with_image_sizes(body):
-    """Give figures their size as attributes, so that a phone may shrink them in proportion."""
+    """Give figures their size as attributes, so that browsers keep their proportions on a phone."""
     return re.sub(
         r'style="width: (\d+)px; height: (\d+)px;"',
         r'width="\1" height="\2" loading="lazy"',
@@ -352,7 +358,7 @@ def _with_image_sizes(body):
 
 
 def _with_rooms(body, page):
-    """Say how much room to keep for each widget until it stands."""
+    """Reserve the height of each widget until it has loaded."""
     rooms = iter(ROOMS.get(page, []))
 
     def with_room(found):
@@ -365,7 +371,7 @@ def _with_rooms(body, page):
 
 
 def _bind_numbers(body):
-    """Keep a line from breaking inside a number or before its % sign, in a page's text alone."""
+    """Prevent line breaks inside a number or before its % sign, in the text of a page alone."""
     skipped = r"(<(script|style|svg|math|option)\b.*?</\2>|<[^>]*>)"
     return re.sub(
         skipped + r"|\d+(?:\u2009\d{3})+(?:\.\d+)?(?: %)?|\d+(?:\.\d+)? %",
@@ -376,10 +382,10 @@ def _bind_numbers(body):
 
 
 def _accessible(body):
-    """Mend what the generators of the page write for screen readers.
+    """Correct the generators' markup for screen readers.
 
-    The label of myst-nb's folded cells is English and hides their visible name; the roles
-    docutils gives to a bibliography are withdrawn from ARIA, or miss their list items.
+    The label of myst-nb's folded cells is English and hides their visible name; the roles that
+    docutils gives to a bibliography are deprecated in ARIA, or lack their list items.
     """
     unwanted = (
         r' aria-label="Toggle hidden content"| role="doc-biblioentry"'
@@ -517,7 +523,8 @@ UI = {
 
 
 def setup(app):
-    # Jupyter Book passes this to Sphinx always; the extension it is for is not used here.
+    # Jupyter Book always passes this setting to Sphinx; the extension it belongs to is not used
+    # here.
     app.add_config_value("comments_config", {}, "")
     app.setup_extension("attn_api")
     app.setup_extension("attn_pages")
@@ -535,6 +542,6 @@ def setup(app):
     app.connect("env-check-consistency", number_figures_by_chapter)
     app.connect("doctree-resolved", keep_punctuation)
     app.connect("doctree-resolved", attn_python.mark_cells)
-    # Late, when the page is as the others made it.
+    # Late, after the other extensions have changed the page.
     app.connect("html-page-context", page_context, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

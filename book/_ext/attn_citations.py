@@ -1,4 +1,4 @@
-"""Citations in Spanish: the last two names are joined by "y", or by "e" before an i."""
+"""Citations in Spanish: the last two names are joined by "y", or by "e" before the sound i."""
 
 import re
 from dataclasses import dataclass, field
@@ -13,14 +13,14 @@ from sphinxcontrib.bibtex.style.referencing.author_year import AuthorYearReferen
 
 @node
 def spanish_names(children, context, role):
-    """Return the names of an entry of the bibliography, first names first."""
+    """Return the names of an entry of the bibliography, given names first."""
     last = [" ".join(person.first_names) for person in context["entry"].persons.get(role, ())][-1:]
     joint = " e " if last and re.match(r"I[^aeo]", last[0]) else " y "
     return names(role, sep=", ", sep2=joint, last_sep=joint).format_data(context)
 
 
 class SpanishPlain(Plain):
-    """The bibliography."""
+    """The style of the Spanish bibliography."""
 
     def format_names(self, role, as_sentence=True):
         return sentence[spanish_names(role)] if as_sentence else spanish_names(role)
@@ -28,7 +28,7 @@ class SpanishPlain(Plain):
 
 @dataclass
 class SpanishAuthorYear(AuthorYearReferenceStyle):
-    """What the text says: "Jain y Wallace [2019]". No two authors need the "e"."""
+    """The style of citations in the text: "Jain y Wallace [2019]". No two authors need the "e"."""
 
     person: PersonStyle = field(default_factory=lambda: PersonStyle(sep2=" y ", last_sep=" y "))
 

@@ -1,7 +1,7 @@
-"""What a page shows of the code of a chapter: without the words of the other edition.
+"""The code of a chapter on its page, with labels in the page's language alone.
 
-A notebook says each label in both languages, `text(es="peso", en="weight")`. Its page shows that
-of its own, `"weight"`, which means the same and is what a reader would have written.
+A notebook has each label in both languages, `text(es="peso", en="weight")`. The page of each
+edition shows only the label in its own language, `"weight"`, as a reader would have written it.
 """
 
 import re
@@ -13,19 +13,19 @@ from pygments.token import Name, Operator, Punctuation, Text, Whitespace
 STRING = r"""(?:f?"(?:[^"\\]|\\.)*"|f?'(?:[^'\\]|\\.)*')"""
 VALUE = rf"""(?:{STRING}(?:\s+{STRING})*|\[[^\[\]]*\]|\((?:{STRING}|[^()"'])*\)|\{{[^{{}}]*\}}|[\w.]+(?:\["\w+"\])?)"""
 BOTH = re.compile(rf"\btext\(es=({VALUE}),\s*en=({VALUE})\)")
-# A label inside an f-string, which it may as well be part of.
+# A string literal in the braces of an f-string, which is merged into the f-string.
 LETTERS = re.compile(r"\{'([^'{}]*)'\}")
 
-# In course.css these kinds of token have no colour, but for the few after them.
+# course.css gives no colour to tokens of these types, except the subtypes in COLOURED.
 PLAIN = (Name, Operator, Punctuation, Whitespace)
 COLOURED = (Name.Class, Name.Decorator, Name.Function, Operator.Word)
 
 
 class Coloured(HtmlFormatter):
-    """Code as HTML in which only what has a colour is an element.
+    """HTML code in which only coloured tokens become elements.
 
     Pygments makes an element of every name and every bracket. They were a quarter of all elements
-    of a chapter, and each is read, styled and laid out.
+    of a chapter, and the browser parses, styles and lays out each of them.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def said(code, language):
 
 
 def say_labels(app, doctree):
-    """Show the code of notebooks as `said` does."""
+    """Replace the labels in the code of notebooks with `said`."""
     for block in doctree.findall(nodes.literal_block):
         if "text(es=" in block.rawsource:
             plain = said(block.rawsource, app.config.language)

@@ -1,8 +1,8 @@
-"""The notebooks' figures, made part of the page: its colours, its letters, its width.
+"""The notebooks' figures, inlined in the page: they use its colours, fonts and width.
 
-A figure comes as SVG in the colours of the light scheme (attn_course/plots/vector.py). Inside
-the page each colour becomes the page's own variable, so that the figure follows the scheme, and
-on a phone the narrow drawing takes the place of the wide one.
+A figure is SVG in the colours of the light scheme (attn_course/plots/vector.py). In the page each
+colour becomes one of the page's CSS variables, so that the figure follows the scheme, and on a
+phone the narrow drawing replaces the wide one.
 """
 
 import base64
@@ -19,17 +19,17 @@ from attn_course.palette import LIGHT, RAMP_IN_DARK, in_dark
 SVG = "{http://www.w3.org/2000/svg}"
 HREF = "{http://www.w3.org/1999/xlink}href"
 VARIABLES = {colour: f"var(--attn-{name})" for name, colour in LIGHT.items()}
-# A figure lies on the page itself.
+# A figure has no background of its own: white and black become the page's colours.
 VARIABLES |= {"#ffffff": "var(--attn-page)", "#000000": "var(--attn-ink)"}
 LETTERS = re.compile(r"font-size: ([\d.]+)px")
 KEPT = "tag_keep-colours"
-# The round mark as matplotlib writes it, with its radius, in one colour and with no edge of its own.
+# A round mark as matplotlib writes it, with its radius; and a fill equal to the stroke.
 ROUND, ONE_COLOUR = re.compile(r"M 0 ([\d.]+)\s+C "), re.compile(r"fill: (.+); stroke: \1")
-# So many marks are drawn as one path: as elements of their own, a thousand make the page slow.
+# Marks above this number are drawn as one path: a thousand elements make the page slow.
 MANY = 50
-# Figures are measured in points; a point is as large as the pixels of the notebooks make it.
+# Figures are measured in points; a point is this number of the notebooks' pixels.
 PIXELS = 100 / 72
-# On a phone's page, a figure without a narrow drawing scrolls before its letters are too small.
+# On a phone, a figure without a narrow drawing scrolls before its letters get too small.
 PHONE, SMALLEST = 356, 11
 
 for short, name in (("", SVG), ("xlink", HREF)):
@@ -37,7 +37,7 @@ for short, name in (("", SVG), ("xlink", HREF)):
 
 
 def unwrap_tables(app, doctree):
-    """Take the caption from what a cell shows beside its figure: the figure has it already."""
+    """Remove the caption from a cell's table beside its figure: the figure already has it."""
     for figure in list(doctree.findall(nodes.figure)):
         if not any(figure.findall(nodes.image)):
             shown = [child for child in figure if not isinstance(child, nodes.caption)]
@@ -45,7 +45,7 @@ def unwrap_tables(app, doctree):
 
 
 def put_figures(app, doctree, docname):
-    """Replace each image that is SVG by its drawing."""
+    """Replace each SVG image by its inlined drawing."""
     pictures = [each for each in doctree.findall(nodes.image) if each["uri"].endswith(".svg")]
     for number, image in enumerate(pictures, start=1):
         source = Path(app.srcdir, image["uri"]).read_text(encoding="utf-8")
@@ -60,7 +60,7 @@ def _around(node):
 
 
 def inline(source, label, name, *, kept=False):
-    """Return a figure as part of a page.
+    """Return a figure as HTML for a page.
 
     Parameters
     ----------
@@ -69,9 +69,9 @@ def inline(source, label, name, *, kept=False):
     label : str
         The text alternative.
     name : str
-        Unique on the page: ids begin with it.
+        A prefix of ids, unique on the page.
     kept : bool, default False
-        Whether its colours and its white ground stay as they are.
+        Whether its colours and its white background stay unchanged.
     """
     wide = ElementTree.fromstring(source)
     narrow = wide.find(f"{SVG}metadata/{SVG}svg")
@@ -120,14 +120,14 @@ def _drawing(svg, label, name, kind, *, kept):
 
 
 def _legible(svg, width):
-    """Return how wide a drawing must be for its letters to have the smallest size."""
+    """Return the width of a drawing at which its letters have the smallest size."""
     styles = [each.get("style", "") for each in svg.iter(f"{SVG}text")]
     sizes = [float(size) for style in styles for size in LETTERS.findall(style)]
     return width * SMALLEST / (min(sizes) * PIXELS) if sizes else 0
 
 
 def _prune(svg):
-    """Remove groups that hold nothing or say nothing: matplotlib writes one for each tick."""
+    """Remove empty and meaningless groups: matplotlib writes one for each tick."""
     for place, child in reversed(list(enumerate(svg))):
         _prune(child)
         if child.tag in (f"{SVG}g", f"{SVG}defs") and not len(child):
@@ -137,7 +137,7 @@ def _prune(svg):
 
 
 def _join_marks(svg):
-    """Draw many round marks of one kind as one path, whose round ends are the marks."""
+    """Draw many round marks of one kind as one path, whose round line caps are the marks."""
     for line in svg.iter(f"{SVG}g"):
         if [child.tag for child in line] != [f"{SVG}defs", f"{SVG}g"] or len(line[1]) < MANY:
             continue
@@ -146,7 +146,7 @@ def _join_marks(svg):
         styles = {place.get("style", "") for place in places}
         colour = ONE_COLOUR.fullmatch(styles.pop())
         if radius and colour and not others and not styles:
-            # A tenth of a point is less than any screen shows of the place of a dot.
+            # A tenth of a point is finer than a screen shows the position of a dot.
             at = ([float(place.get(axis)) for axis in "xy"] for place in places)
             dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in at)
             width = f"stroke-width: {2 * float(radius[1]) + 1:g}; stroke-linecap: round"
@@ -160,9 +160,9 @@ def _squeezed(text):
 
 
 def _colour(svg, name):
-    """Give each line and area the page's colours, and each image of cells its dark ramp."""
+    """Give lines and areas the page's colours, and images of cells the dark colour map."""
     for element in svg.iter():
-        if element.get("fill", "").startswith("#"):  # the ground of a hatching
+        if element.get("fill", "").startswith("#"):  # the background of a hatching
             element.set("style", f"fill: {element.attrib.pop('fill')}; {element.get('style', '')}")
         if "style" in element.attrib:
             colours = re.sub(r"(fill|stroke): (#[0-9a-f]{6})", _on_page, element.get("style"))
@@ -181,10 +181,10 @@ def _colour(svg, name):
 
 
 def _is_grey(image):
-    """Say whether an image has no colour: then it is a picture, which the dark ramp would invert.
+    """Return whether an image has no colour: then it is a picture, which the dark map would invert.
 
-    A PNG stores differences between neighbours, channel by channel, so the channels are equal
-    where their differences are. (What builds the site has no library that reads images.)
+    A PNG stores differences between neighbours, channel by channel, so the channels are equal if
+    their differences are. (The build of the site has no image library.)
     """
     png, at, stored = base64.b64decode(image.get(HREF).partition(",")[2]), 8, b""
     width, _, _, kind = struct.unpack(">IIBB", png[16:26])
@@ -193,7 +193,10 @@ def _is_grey(image):
         stored += png[at + 8 : at + 8 + size] if name == b"IDAT" else b""
         at += size + 12
     channels = {2: 3, 6: 4}[kind]
-    rows, step = zlib.decompress(stored), 1 + channels * width  # each begins with how it is stored
+    rows, step = (
+        zlib.decompress(stored),
+        1 + channels * width,
+    )  # each row begins with its filter type
     pixels = b"".join(rows[i + 1 : i + step] for i in range(0, len(rows), step))
     return pixels[::channels] == pixels[1::channels] == pixels[2::channels]
 
@@ -205,12 +208,12 @@ def _on_page(declared):
     if len({colour[1:3], colour[3:5], colour[5:]}) == 1:
         white = round(int(colour[1:3], 16) / 2.55)
         return f"{what}: color-mix(in srgb, var(--attn-page) {white}%, var(--attn-ink))"
-    # Browsers before 2024 take the first.
+    # Browsers from before 2024 use the first declaration.
     return f"{what}: {colour}; {what}: light-dark({colour}, {in_dark(colour)})"
 
 
 def _name_ids(svg, name):
-    """Keep the ids that something refers to, and make them unique on the page."""
+    """Keep the ids with references, and make them unique on the page."""
     used = set()
 
     def named(found):

@@ -1,4 +1,4 @@
-"""Fonts with what the pages use, and no more; and a system's own serif, made as wide, where they come late."""
+"""Fonts with only the glyphs that pages use, and system serif fonts adjusted to their width."""
 
 import html
 import re
@@ -8,19 +8,20 @@ from fontTools import subset
 from fontTools.ttLib import TTFont
 from fontTools.varLib import instancer
 
-# The weights that the styles ask for.
+# The font weights that the styles use.
 WEIGHTS = (400, 700)
-# KaTeX writes a formula twice: for those who listen, and after that for those who see.
+# KaTeX writes a formula twice: first for screen readers, then for display.
 FORMULA = re.compile(
     r'class="katex-html"(.*?)(?=<(?:p|math|script|div)\b|</(?:p|li|td|div)>|$)', re.DOTALL
 )
-# Ordinary text in both languages, by which the widths of fonts are compared.
+# Ordinary text in both languages, for comparing the widths of fonts.
 SAMPLE = (
     "Chapter 3 asks who is meant by they when John and Paul wrote several songs. La respuesta está en 4 líneas "
     "de NumPy, y en la máscara que no deja ver el futuro: cada palabra mira hacia atrás, and each weight is a share of 1."
 )
-# The serifs of the systems: the names of their faces, and the mean width of the sample in ems, for each of
-# KINDS. Those of Georgia and Times New Roman were measured on Gelasio and Tinos, which share their widths.
+# The serif fonts of systems: the names of their faces, and the mean width of the sample in ems, for
+# each of KINDS. The widths of Georgia and Times New Roman were measured on Gelasio and Tinos, which
+# have the same.
 KINDS = (("", "normal", 400), (" Bold", "normal", 700), (" Italic", "italic", 400))
 SYSTEM = {
     "Georgia": (["Georgia"], (0.4407, 0.5124, 0.4543)),
@@ -47,9 +48,9 @@ def width(font):
 
 
 def fitted(upright, italic):
-    """Return faces in CSS that give the serifs of systems the widths and heights of the course's own.
+    """Return CSS font faces that fit system serif fonts to the course's widths and heights.
 
-    A page whose font comes late stays in one of them, and the next page has the font: no line moves.
+    A page whose font arrives late keeps one of them, and the next page has the font: no line moves.
 
     Parameters
     ----------
@@ -103,14 +104,14 @@ def signs(site):
 
 
 def trim(site):
-    """Make the fonts of a built site smaller: to the signs in formulas, the letters and weights in text.
+    """Reduce the fonts of a built site to the characters and weights of its formulas and text.
 
     Parameters
     ----------
     site : Path
     """
     pages = [page.read_text(encoding="utf-8") for page in site.rglob("*.html")]
-    # Those that a keyboard has, a reader may write.
+    # Readers may type every character of a keyboard.
     letters = set(string.printable).union(*pages)
     needed = {"signs": "".join(sorted(signs(site))), "letters": "".join(sorted(letters))}
     done = {}
@@ -123,7 +124,7 @@ def trim(site):
 
 
 def _smaller(path, needed):
-    # The time in a font's head stays what it was, so that the same sources give the same site.
+    # The time in a font's head is kept, so that the same sources give the same site.
     font = TTFont(path, recalcTimestamp=False)
     options = subset.Options(layout_features=["*"], notdef_outline=True, flavor="woff2")
     is_of_text = "fvar" in font

@@ -1,9 +1,9 @@
-"""Links from the chapters to the glossary: each term where a chapter first says it.
+"""Links from the chapters to the glossary: the first mention of each term in a chapter.
 
-The sources stay free of markup. When a chapter is written, its running text is searched for
-the terms of the glossary, in the singular and the plural, and the first place of each becomes a
-link. Headings, code, formulas, captions, tables, quotations and words in italics, which are
-examples more often than not, are left alone, and so is what is a link already.
+The sources need no markup. When a chapter is written, its running text is searched for the terms of
+the glossary, in the singular and the plural, and the first mention of each becomes a link.
+Headings, code, formulas, captions, tables, quotations, words in italics, which are mostly examples,
+and existing links are left alone.
 """
 
 import itertools
@@ -11,21 +11,21 @@ import re
 
 from docutils import nodes
 
-# Words that also mean something else. They become links only in these chapters, ...
+# Words with another meaning too. They become links only in these chapters, ...
 CHAPTERS = {
     **dict.fromkeys(("pesos", "weights"), ("01", "03", "04", "07", "09")),  # and of a network
     **dict.fromkeys(("capa", "layer"), ("01", "05", "06", "07", "08", "09")),  # hidden layers
     **dict.fromkeys(("muestreo", "sampling"), ("09",)),  # the statistician's
-    **dict.fromkeys(("memoria", "memory"), ("05",)),  # megabytes, and what a network keeps
-    # Elsewhere a patch is an activation carried over, which the glossary's patch of a picture is not.
+    **dict.fromkeys(("memoria", "memory"), ("05",)),  # megabytes, and a network's state
+    # In other chapters "patch" is an activation patch, not the glossary's patch of an image.
     "patch": ("01", "10", "A4"),
 }
-# ... or only beside these: (before, after). "Haz la cuenta" asks for a sum, not for a beam.
+# ... or only between these words: (before, after). "Haz la cuenta" means a sum, not a beam.
 BESIDE = {
     "haz": (r"(?:el|un|del|al|cada)\s", ""),
     "value": (r"(?:its|keys? and|key,)\s", ""),
 }
-SEE = ("Véase ", "See ")  # how such an entry begins
+SEE = ("Véase ", "See ")  # the beginning of an entry that only refers to another
 LEFT_ALONE = (
     nodes.title,
     nodes.caption,
@@ -44,7 +44,7 @@ LEFT_ALONE = (
 
 
 def numbers(word):
-    """Return a word in the singular and the plural, as either language forms them, and worse.
+    """Return the singular and plural forms of a word in either language, and some non-words.
 
     >>> {"conexión", "conexiones"} <= numbers("conexión")
     True
@@ -62,7 +62,7 @@ def numbers(word):
 
 
 def pattern(term):
-    """Return the expression that finds a term; its group ``term`` is what becomes the link.
+    """Return the expression that finds a term; its group ``term`` becomes the link.
 
     >>> pattern("red prealimentada").search("hay dos redes prealimentadas")["term"]
     'redes prealimentadas'
@@ -80,7 +80,7 @@ def pattern(term):
 def read_glossary(env, language):
     """Return ``{term: (pattern, anchor, definition)}`` from the glossary's own page.
 
-    An entry that only leads to another is for who looks a word up: the chapters do not say it.
+    An entry that only refers to another is for readers who look a word up: chapters do not use it.
     """
     page = f"book/{language}/glossary"
     if page not in env.found_docs:
@@ -120,7 +120,7 @@ def link_terms(app, doctree, docname):
         ]
         pieces, done = [], 0
         for start, minus_end, term in sorted(found):
-            if start < done:  # inside a longer term: a later mention will do
+            if start < done:  # inside a longer term: a later mention becomes the link
                 continue
             _, anchor, definition = waiting.pop(term)
             link = nodes.reference(

@@ -1,6 +1,6 @@
-"""Where a notebook of the course runs without being installed, and how it then finds its package.
+"""Links that open a notebook without an installation, and how it then installs its package.
 
-All of it needs one setting, the address of the repository: ``ATTN_REPOSITORY``, such as
+All of them need one setting, the URL of the repository: ``ATTN_REPOSITORY``, such as
 ``https://github.com/someone/attn``. Without it a page offers the notebook alone.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 ROOT = Path(__file__).resolve().parents[2]
-# The branch that the workflow of publication fills with notebooks that install their package.
+# The branch that the publishing workflow fills with notebooks that install their package.
 BRANCH = "launch"
 
 INSTALL = """\
@@ -31,12 +31,12 @@ if not Path("../data").is_dir():
 
 
 def repository():
-    """Return the address of the repository, or an empty string.
+    """Return the URL of the repository, or an empty string.
 
     Raises
     ------
     ValueError
-        If it is not that of a repository on GitHub, which is what Colab and Binder open.
+        If it is not the URL of a repository on GitHub, which Colab and Binder need.
     """
     address = os.environ.get("ATTN_REPOSITORY", "").rstrip("/").removesuffix(".git")
     start, _, rest = address.partition("://github.com/")
@@ -47,7 +47,7 @@ def repository():
 
 
 def addresses(language, name):
-    """Return where a chapter opens, by the name of the place.
+    """Return the URLs at which a chapter opens, by service.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def addresses(language, name):
     Returns
     -------
     dict of str to str
-        Empty if nobody said where the repository is.
+        Empty if the repository is not set.
     """
     if not (home := repository()):
         return {}
@@ -70,21 +70,21 @@ def addresses(language, name):
 
 
 def reports(body, page, label):
-    """Put beside each section's own link one that reports an error in it.
+    """Put a link that reports an error in the section beside each section's own link.
 
     Parameters
     ----------
     body : str
         The HTML of a page.
     page : str
-        Its name, which the report begins with.
+        The name of the page, with which the report begins.
     label : str
-        What the link is called.
+        The text of the link.
 
     Returns
     -------
     str
-        The same page if nobody said where the repository is.
+        The unchanged page if the repository is not set.
     """
     if not (home := repository()):
         return body
@@ -102,7 +102,7 @@ def reports(body, page, label):
 
 
 def prepared(notebook, language):
-    """Return the text of a notebook that installs its package where that is missing.
+    """Return the text of a notebook that installs its package if it is missing.
 
     Parameters
     ----------
@@ -113,12 +113,12 @@ def prepared(notebook, language):
     Returns
     -------
     str
-        The same notebook if nobody said where the repository is.
+        The unchanged notebook if the repository is not set.
     """
     if not (home := repository()):
         return notebook
     version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
-    # A workflow says of which commit the site is; elsewhere its version has to do.
+    # A workflow sets the commit of the site; elsewhere the version is used.
     commit = os.environ.get("GITHUB_SHA") or f"v{version}"
     source = INSTALL.format(commit=commit, home=home, language=language)
     cell = {
@@ -130,7 +130,7 @@ def prepared(notebook, language):
         "source": source.splitlines(keepends=True),
     }
     content = json.loads(notebook)
-    # After the first heading, where a reader looks for what runs first.
+    # After the first heading, where a reader looks for the first code to run.
     at = next(n for n, each in enumerate(content["cells"]) if each["cell_type"] == "code")
     content["cells"].insert(at, cell)
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"

@@ -1,7 +1,7 @@
-"""Type and look: a page with the site's own styles, for whoever builds the next page or figure.
+"""Type and look: a page with the site's own styles, for developers of pages and figures.
 
-Colours come from the palette and families of type from the style sheet. The rest is the markup that
-pages and widgets have, so that the page shows what is, and not what was once decided.
+Colours come from the palette and font families from the style sheet. The rest is the markup of
+pages and widgets, so that the page shows the current styles.
 """
 
 import re
@@ -86,13 +86,13 @@ TEXT = {
 
 
 def pages(app):
-    """Give Sphinx the page, which is not in the contents: the one who builds is sent there."""
+    """Give Sphinx the page, which is not in the contents: developers open its URL."""
     language = app.config.language
     yield PAGE, {"title": TEXT[language]["title"], "body": body(language)}, "page.html"
 
 
 def body(language):
-    """Return what stands on the page, as HTML."""
+    """Return the content of the page, as HTML."""
     text = TEXT[language]
     families = dict(re.findall(r"--attn-(serif|sans|mono): ([^;]+);", STYLE.read_text("utf-8")))
     kinds = [
@@ -139,7 +139,7 @@ SWATCH = "display: inline-block; width: 3em; height: 1.5em; border: 1px solid va
 
 
 def table(head, rows, style="docutils"):
-    """Return a table whose cells are HTML; numbers stand on the right."""
+    """Return a table whose cells are HTML; numbers are aligned on the right."""
 
     def cell(content):
         is_number = re.fullmatch(r"[\d.]+", content)
@@ -153,7 +153,7 @@ def table(head, rows, style="docutils"):
 
 
 def controls(text):
-    """Return the controls of the widgets as their scripts make them."""
+    """Return the controls of the widgets, with the markup of their scripts."""
     return f"""<div class="attn-w"><div class="attn-w-controls">
 <button type="button" class="attn-w-button" data-main>{text["main"]}</button>
 <button type="button" class="attn-w-button">{text["other"]}</button>

@@ -1,8 +1,8 @@
 """The machine in each chapter: `attn_course.drawings`, drawn while the site is built.
 
-It is part of the page as the table of contents is, and no output of a cell: its links lead to pages
-that only the site has, and a new stroke in it runs no notebook again. On the opening page it stands in
-what a widget shows to those who read without a script, and with one the widget sets it in motion.
+It is a part of the page and not the output of a cell, because its links lead to pages that only the
+site has, and because a change of it should not run notebooks again. On the opening page it is in
+the fallback of a widget, which animates it where scripts run.
 
 A chapter that has a laboratory page tells a story: a strip stands above it, and the drawing at the end
 of the section that says what the reader now has, whose label is ``now-`` and the number of the chapter.
@@ -21,7 +21,7 @@ NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks" / "src"
 
 
 def put_machine(app, doctree, docname):
-    """Put the drawing of a chapter after its first paragraph, which asks the question, or its strip before."""
+    """Insert the drawing after a chapter's first paragraph, or a strip after its title."""
     page = docname.rpartition("/")[2]
     if page not in CHAPTERS:
         return
@@ -40,7 +40,7 @@ def put_machine(app, doctree, docname):
 
 
 def put_moving_machine(app, doctree, docname):
-    """Put the drawing into the widget that works in it, before what else that says without a script."""
+    """Insert the drawing into the fallback of its widget, before the fallback's other text."""
     for widget in list(doctree.findall(nodes.raw)):
         if 'data-anywidget="live_machine"' in widget.astext():
             drawn = MovingMachine(app.config.language)._repr_html_()

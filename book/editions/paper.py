@@ -1,4 +1,4 @@
-"""Print the pages of an edition as one PDF, with bookmarks, page numbers and marks for screen readers."""
+"""Print the pages of an edition as a tagged PDF, with bookmarks and page numbers."""
 
 import html
 import re
@@ -10,7 +10,7 @@ from fontTools.varLib import instancer
 from lxml import etree
 from pages import AUTHOR, SITE, WORDS, XHTML, link, plain
 
-# The weights of the letters that the styles ask for.
+# The font weights that the styles use.
 WEIGHTS = (400, 600, 700)
 STYLE = Path(__file__).with_name("paper.css")
 
@@ -18,11 +18,11 @@ STYLE = Path(__file__).with_name("paper.css")
 def write(launch, pages, language, target, front):
     """Write the PDF.
 
-    The page numbers of the contents are known once it is printed, so it is printed twice.
+    The page numbers of the contents are known only after printing, so it is printed twice.
 
     Parameters
     ----------
-    launch : callable
+    Starts a browser. A browser that has drawn other pages rounds some positions differently.
         Starts a browser. One that has drawn other pages rounds some positions differently.
     pages : list of Page
         Their links become those of the PDF.
@@ -66,14 +66,14 @@ def write(launch, pages, language, target, front):
             del pdf.docinfo[clock]
         pdf.docinfo["/Author"] = AUTHOR
         _name_bookmarks(pdf, pages, language)
-        # The marks of so many pages are most of a file that does not compress them.
+        # The tags for screen readers would be most of an uncompressed file.
         pdf.save(
             target, object_stream_mode=pikepdf.ObjectStreamMode.generate, deterministic_id=True
         )
 
 
 def _renumbered(printed):
-    """Number the cells of tables anew, in their order: Chromium counts from where it happens to be.
+    """Number the ids of table cells from 0, in their order: Chromium's numbers vary.
 
     >>> _renumbered(b"/ID (node00000207) /Headers [(node00000205)]")
     b'/ID (node00000001) /Headers [(node00000000)]'
@@ -84,14 +84,14 @@ def _renumbered(printed):
 
 
 def _letters(language, folder):
-    """Write the letters of the text in the weights of the book; return the style that names them.
+    """Write static fonts in the weights of the book; return the style that names them.
 
-    The site has one font for all weights, which Chromium puts into a PDF as drawings of letters.
+    The site has one variable font, which Chromium embeds in a PDF as drawings of letters.
     """
     rules = []
     for name, slant in (("serif", "normal"), ("serif-italic", "italic")):
         for weight in WEIGHTS:
-            # The time in its head stays what it was, so that the same site gives the same book.
+            # The time in the font's head is kept, so that the same site gives the same book.
             font = TTFont(
                 SITE / language / "_static" / "fonts" / f"{name}.woff2", recalcTimestamp=False
             )
@@ -106,7 +106,7 @@ def _letters(language, folder):
 
 
 def _name_bookmarks(pdf, pages, language):
-    """Name the bookmarks as the contents do: Chromium leaves out formulas and the ends of lines."""
+    """Name the bookmarks as in the contents: Chromium omits formulas and the ends of lines."""
     tags = [f"{XHTML}h{level}" for level in range(1, 7)]
     with pdf.open_outline() as outline:
         _, contents, *marks = (mark for item in outline.root for mark in _flat(item))
@@ -151,6 +151,6 @@ def _contents(pages, numbers, language):
 
 
 def _numbers(pdf, pages):
-    """Return on which page of the PDF each page of the book begins, by name."""
+    """Return the PDF page on which each page of the book begins, by name."""
     leaves = {leaf.objgen: n for n, leaf in enumerate(pdf.pages, start=1)}
     return {p.name: leaves[pdf.Root.Dests[f"/{p.name}"][0].objgen] for p in pages}

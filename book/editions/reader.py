@@ -1,4 +1,4 @@
-"""Bind the pages of an edition as an EPUB, for reading devices and telephones."""
+"""Make an EPUB of the pages of an edition, for e-readers and phones."""
 
 import datetime
 import html
@@ -14,7 +14,7 @@ STYLE = Path(__file__).with_name("reader.css")
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 SCRIPTS = {MATHML + tag for tag in ("msub", "msup", "msubsup", "munder", "mover", "munderover")}
 VARIABLE = re.compile(r"var\((--attn-[a-z-]+)(?:,([^()]*))?\)")
-NO_DATE = datetime.datetime(1980, 1, 1)  # that of entries in a zip file that are given none
+NO_DATE = datetime.datetime(1980, 1, 1)  # the date of zip entries without one
 
 
 def write(pages, language, target, front):
@@ -95,7 +95,7 @@ def write(pages, language, target, front):
 
 
 class _Page(epub.EpubHtml):
-    """A page that is XHTML already: reading it as HTML would lose its formulas and drawings."""
+    """A page that is already XHTML: parsing it as HTML would lose its formulas and drawings."""
 
     document = b""
 
@@ -108,7 +108,7 @@ def _file(name, kind, content):
 
 
 def _colours(palette):
-    """Return the colours of the light scheme by their variables, which reading devices may not know."""
+    """Return the light scheme's colours by CSS variable, which e-readers may not support."""
     light = palette.read_text(encoding="utf-8").split("\n", 1)[0]
     return dict(re.findall(r"(--attn-[a-z-]+): ([^;]+);", light))
 
@@ -138,7 +138,7 @@ def _bound(title, language, styles, body):
 
 
 def _mend(formula):
-    """Make a formula of KaTeX valid MathML, which browsers do not ask for.
+    """Turn a formula of KaTeX into valid MathML, which browsers do not require.
 
     The name of an operator, such as arg max, may hold more elements than the text that it should,
     which the browser then takes for HTML; and in a subscript, max brings the sign that applies a
