@@ -34,8 +34,8 @@ def contenders(shape, mask, need_weights):
 
     Parameters
     ----------
-    The shape of the input: (batch_size, seq_len, d_model).
-        That of the input: (batch_size, seq_len, d_model).
+    shape : tuple of int
+        The shape of the input: (batch_size, seq_len, d_model).
     mask : {"none", "causal", "padding"}
         With padding, sequences are from half to the whole of ``seq_len`` long.
     need_weights : bool

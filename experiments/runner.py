@@ -96,7 +96,8 @@ class Experiment:
             Stop after this number of rows.
         results : Path, optional
             Another file in place of the experiment's own.
-        Whether a named row replaces the stored one.
+        replace : bool
+            Whether a named row replaces the stored one.
         say : callable
             Gets a sentence about each row.
 
@@ -107,8 +108,9 @@ class Experiment:
 
         Raises
         ------
-        If there is no row with a given name, the stored rows were measured with other constants, or
-        a row reads a result that is not stored.
+        ValueError
+            If there is no row with a given name, the stored rows were measured with other
+            constants, or a row reads a result that is not stored.
         """
         rows, file = self.rows(), results or self.file
         if only is not None and only < 1:

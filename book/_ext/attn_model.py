@@ -30,8 +30,8 @@ def kernel(*, kept_only=False):
 
     Parameters
     ----------
-    Whether an error is raised if the kernel is not compiled yet.
-        Whether it is refused if it is not compiled yet.
+    kept_only : bool, default False
+        Whether an error is raised if the kernel is not compiled yet.
 
     Returns
     -------

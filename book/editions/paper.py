@@ -22,8 +22,8 @@ def write(launch, pages, language, target, front):
 
     Parameters
     ----------
-    Starts a browser. A browser that has drawn other pages rounds some positions differently.
-        Starts a browser. One that has drawn other pages rounds some positions differently.
+    launch : callable
+        Starts a browser. A browser that has drawn other pages rounds some positions differently.
     pages : list of Page
         Their links become those of the PDF.
     language : {"es", "en"}
