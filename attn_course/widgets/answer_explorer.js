@@ -39,13 +39,13 @@ export const STRINGS = {
 
 export const REWARDS = ["verifier", "hole", "hand"];
 export const ADVANTAGES = ["reward", "baseline", "group"];
-const DRAWS = 8; // answers a step
-const RATE = 1; // how far a step goes along the gradient
+const DRAWS = 8; // answers sampled per step
+const RATE = 1; // the learning rate
 export const MOST = 200; // steps
-const LEASH = 2; // the longest leash, in units of reward
-const NAMES = ["reward", "hand", "advantage", "leash", "steps", "seed"]; // What the address says.
+const LEASH = 2; // the largest KL penalty, in units of reward
+const NAMES = ["reward", "hand", "advantage", "leash", "steps", "seed"]; // The parameters of the URL's query string.
 
-/** What the rewards of a group count for: themselves, less their mean, or over their deviation too. */
+/** The advantages of a group: its rewards as they are, minus their mean, or also divided by their deviation. */
 export function advantages(kind, rewards) {
   if (kind === "reward") return rewards;
   const mean = rewards.reduce((a, b) => a + b, 0) / rewards.length;
@@ -54,11 +54,11 @@ export function advantages(kind, rewards) {
   return centred.map((x) => (kind === "baseline" ? x : deviation < 1e-9 ? 0 : x / deviation));
 }
 
-/** Kullback-Leibler divergence of a policy from the reference, in nats. */
+/** The Kullback-Leibler divergence of a policy from the reference, in nats. */
 export const divergence = (policy, reference) =>
   policy.reduce((total, p, i) => total + (p > 0 ? p * Math.log(p / reference[i]) : 0), 0);
 
-/** Every step from the first on: the policy, the answers drawn for it from the one before, and their advantages. */
+/** Every step from the first on: the new policy, the answers sampled from the previous one, and their advantages. */
 export function history(reference, paid, { advantage, leash, steps, seed }) {
   const random = generator(seed);
   const logits = reference.map(Math.log);
@@ -79,7 +79,7 @@ export function history(reference, paid, { advantage, leash, steps, seed }) {
   return told;
 }
 
-/** The settings that an address asks for, over those of the page; what is not possible is left out. */
+/** The settings that a URL's query string holds, over those of the page; invalid ones are left out. */
 export function settingsIn(search, start) {
   const said = new URLSearchParams(search);
   const number = (name, least, most) => {
@@ -96,7 +96,7 @@ export function settingsIn(search, start) {
   };
 }
 
-/** The address that brings the settings back; one that asks for nothing if they are those of the page. */
+/** The URL that restores the settings; without a query string if they are those of the page. */
 export function addressOf(href, settings, start) {
   const url = new URL(href);
   for (const name of NAMES) {
@@ -149,7 +149,7 @@ function render({ model, el, fallback }) {
     h("thead", {}, h("tr", {}, t.head.map((text) => h("th", { scope: "col" }, text)))),
     h("tbody", {}, rows.map(({ node }) => node)));
 
-  // What becomes of it --------------------------------------------------------------------------
+  // The result of the step ----------------------------------------------------------------------
   const values = t.numbers.map((label, i) => {
     const value = h("dd", { "data-attn": ["mean", "truth", "entropy", "kl"][i] });
     return { value, node: h("div", {}, h("dt", {}, label), value) };
@@ -222,7 +222,8 @@ function render({ model, el, fallback }) {
   }
 
   const history_ = globalThis.history;
-  // One figure of a page may have the address, and only where the page is not a notebook.
+  // Only the first figure of its kind on a page reads and writes the URL, and none does in a
+  // notebook.
   const own = () => fallback && document.querySelector("[data-anywidget=answer_explorer]") === fallback.parentElement;
   let due = false;
   const soon = () => { // A touch changes several traits, and the figure is drawn once.
@@ -235,7 +236,7 @@ function render({ model, el, fallback }) {
     });
   };
   el.append(h("div", { class: "attn-w attn-answers", lang: language, role: "group", "aria-label": t.title, "data-attn": "answers" },
-    h("div", { class: "attn-answers-who" }, groups[0], pays), // A choice stands beside what it moves, on a phone as well.
+    h("div", { class: "attn-answers-who" }, groups[0], pays), // A choice is beside what it changes, on a phone as well.
     h("div", { class: "attn-answers-stage" }, table,
       h("div", { class: "attn-answers-side" }, h("div", { class: "attn-state-buttons" }, buttons), summary,
         h("div", { class: "attn-answers-fine" }, groups[1], leash, h("p", { class: "attn-w-label" }, t.pulls)),

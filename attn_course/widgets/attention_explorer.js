@@ -75,7 +75,7 @@ export const STRINGS = {
   },
 };
 
-/** Choose the components that get a column: all of a short vector. A long one shows two, one column for the rest, and the last. */
+/** Choose the components that get a column: all of a short vector; of a long one two, one column for the rest, and the last. */
 export function columns(length) {
   const each = Array.from({ length }, (_, i) => [i]);
   return length <= 6 ? each : [...each.slice(0, 2), each.slice(2, -1).flat(), each.at(-1)];
@@ -149,7 +149,7 @@ function render({ model, el }) {
       fill(t.step, { step: model.get("step"), name: t.names[model.get("step") - 1] }))),
   ];
 
-  // In one column the matrix comes last: choosing a word must change a table that is in sight.
+  // In one column the matrix comes last: choosing a word must change a table that is visible.
   const arrange = new ResizeObserver(() => {
     const stacked = getComputedStyle(stage).getPropertyValue("--stacked") !== "";
     if (stacked !== (heat.node.parentNode !== stage)) stacked ? walk.node.after(heat.node) : stage.append(heat.node);
@@ -227,7 +227,7 @@ function links({ t, tokens, choose, peek, highlight }, summary) {
   const focusKey = roving(keys, (j) => focusKey(j));
   focusKey(0);
 
-  let at = null; // The lines start here, in pixels. Null means that they are not drawn yet.
+  let at = null; // The start of the lines, in pixels. Null means that they are not drawn yet.
   let goal = 0; // The lines start from this token, or are moving to it.
   let centres = tokens.map(() => 0);
   let height = 0;
@@ -395,7 +395,7 @@ function steps(figure) {
   const next = turn(1, "next", t.next, arrow(" →"));
   const node = h("div", { class: "attn-explorer-steps" },
     h("div", { class: "attn-explorer-tabs", role: "tablist", "aria-label": t.steps }, tabs),
-    // The buttons stand above the panels, whose heights differ, so that they stay under the finger.
+    // The buttons are above the panels, whose heights differ, so that they stay under the finger.
     h("div", { class: "attn-explorer-turn" }, previous, next, h("small", {}, t.rounded)),
     panels.map((panel) => panel.node));
   const update = (state) => {

@@ -1,8 +1,8 @@
 // A Transformer that learns: the layers of attn.transformer, pre-norm, with their gradients.
 //
-// Each operation computes its result, as in attn, and leaves on the tape how the gradient of the loss goes back
-// through it. The sequences of a batch lie one below the other in one matrix, without padding; `starts` says in
-// which row each begins, and ends with the number of rows.
+// Each operation computes its result, as in attn, and records on the tape how the gradient of the
+// loss is propagated back through it. The sequences of a batch are stacked in one matrix, without
+// padding; `starts` has the first row of each, and ends with the number of rows.
 
 /** Numbers, row by row, and the gradient of the loss with respect to each. */
 export class Matrix {
@@ -13,16 +13,16 @@ export class Matrix {
   get gradient() { return (this.held ??= new Float64Array(this.values.length)); }
 }
 
-let tape = []; // What `backward` has still to do.
+let tape = []; // The recorded steps of the backward pass.
 const record = (out, back) => {
   tape.push(back);
   return out;
 };
 
-/** Forget what has been computed, for a pass without gradients. */
+/** Clear the tape, after a pass without gradients. */
 export const forget = () => { tape = []; };
 
-/** Give every matrix that led to the loss its gradient. */
+/** Compute the gradient of every matrix on which the loss depends. */
 export function backward() {
   for (let i = tape.length - 1; i >= 0; i--) tape[i]();
   forget();
@@ -91,7 +91,7 @@ export function layerNorm({ weight, bias }, x) {
   }
   return record(out, () => {
     for (let i = 0, r = 0; i < x.rows; i++, r += d) {
-      let [along, total] = [0, 0]; // A norm takes away what its gradient has along 1 and along the row.
+      let [along, total] = [0, 0]; // A norm removes the components of its gradient along 1 and along the row.
       for (let c = 0; c < d; c++) {
         const [dy, g] = [out.gradient[r + c], out.gradient[r + c] * weight.values[c]];
         weight.gradient[c] += dy * normal[r + c];
@@ -206,10 +206,10 @@ function multiHeadAttention(layer, x, source, starts, config, options) {
 
 const feedForward = ({ linear1, linear2 }, x) => linear(linear2, relu(linear(linear1, x)));
 
-/** What is broken in one attention: { cut, factor }. */
+/** The changes that break one attention: { cut, factor }. */
 const broken = ({ cut = {}, factor = 1 }, name) => ({ cut: cut[name], factor });
 
-/** Read the source. `breaks` is { cut: { "encoder.0.self": [heads] }, without: [layers], isOrdered, isCausal, factor }. */
+/** Encode the source. `breaks` is { cut: { "encoder.0.self": [heads] }, without: [layers], isOrdered, isCausal, factor }. */
 export function encode({ parameters, config }, source, breaks = {}) {
   let x = embed(parameters.srcEmbedding, source, breaks.isOrdered ?? true);
   Object.values(parameters.encoder.layers).forEach((layer, l) => {
@@ -237,7 +237,7 @@ export function decode({ parameters, config }, target, memory, source, breaks = 
   return linear(parameters.output, layerNorm(parameters.decoder.norm, x));
 }
 
-/** Several sequences of ids in one list. */
+/** Return several sequences of ids as one list, with the start of each. */
 export function pack(sequences) {
   const starts = [0];
   for (const { length } of sequences) starts.push(starts.at(-1) + length);
@@ -267,7 +267,7 @@ export function dice(seed) {
   };
 }
 
-/** A model with weights at random, as attn draws them: { config, parameters }. */
+/** A model with random initial weights, as attn draws them: { config, parameters }. */
 export function newModel(config, random) {
   const { dModel: d, dFf, nLayers, sourceSize, targetSize } = config;
   const uniform = (rows, columns, limit) => new Matrix(rows, columns, Float64Array.from({ length: rows * columns }, () => limit * (2 * random() - 1)));
@@ -291,7 +291,7 @@ export function named(tree, path = "") {
   return Object.entries(tree).flatMap(([name, node]) => (node instanceof Matrix ? [[path + name, node]] : named(node, `${path}${name}.`)));
 }
 
-/** Adam: how each step changes the parameters. The learning rate rises over `warmUp` steps and falls as their root. */
+/** Adam: each step updates the parameters. The rate rises over `warmUp` steps and then falls as their inverse root. */
 export function adam(model, { rate = 0.005, warmUp = 60, beta1 = 0.9, beta2 = 0.98 } = {}) {
   const all = named(model.parameters).map(([, matrix]) => ({ matrix, m: new Float64Array(matrix.values.length), v: new Float64Array(matrix.values.length) }));
   let step = 0;

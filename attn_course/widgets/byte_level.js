@@ -8,14 +8,14 @@ const NUMBER = /\p{N}|\P{N}+/gu;
 const SPLITS = { "gpt-2": [GPT2_WORDS], smollm: [NUMBER, GPT2_WORDS] };
 const [UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE] = [2, 3, 4, 5, 6]; // GGUF's types of tokens; 1 is a normal one.
 
-/** The visible letter by which such vocabularies write each byte. */
+/** The visible character that stands for each byte in such vocabularies. */
 function byteLetters() {
   const visible = (byte) => (byte > 32 && byte < 127) || (byte > 160 && byte < 173) || byte > 173;
   let others = 0;
   return Array.from({ length: 256 }, (_, byte) => String.fromCharCode(visible(byte) ? byte : 256 + others++));
 }
 
-/** Made of the metadata of a GGUF file. */
+/** Made from the metadata of a GGUF file. */
 export class ByteLevelTokenizer {
   constructor(metadata) {
     const said = (name) => metadata[`tokenizer.ggml.${name}`];
@@ -51,7 +51,7 @@ export class ByteLevelTokenizer {
 
   nameOf(left, right) { return left * this.vocabulary.length + right; }
 
-  /** The ids of a text. Special tokens that it spells are plain text, unless they are to be `marked`. */
+  /** The ids of a text. Special tokens written in it are plain text, unless the text is `marked`. */
   encode(text, { marked = false } = {}) {
     const half = text.search(/\p{Surrogate}/u);
     if (half >= 0) {
@@ -88,7 +88,7 @@ export class ByteLevelTokenizer {
     return ids;
   }
 
-  /** The text of ids, without special tokens; bytes that are no character become U+FFFD. */
+  /** The text of ids, without special tokens; invalid bytes become U+FFFD. */
   decode(ids) { return utf8Of(ids.filter((id) => !this.silent.has(id)).flatMap((id) => [...this.bytesOf(id)])); }
 
   /** A token as people see it: special tokens by their names. */

@@ -2,8 +2,8 @@
 import { h } from "./shared.js";
 import { textOf } from "./tokenizer.js";
 
-const FITTED = {}; // _source.py puts in what calibrated.json holds: the slope and the offset of each translator.
-const GUESSED_BELOW = 0.5; // What is less probable than this is rather wrong than right.
+const FITTED = {}; // _source.py inserts the content of calibrated.json: the slope and the offset of each translator.
+const GUESSED_BELOW = 0.5; // Below this probability a word is more likely wrong than right.
 const SAID_WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}'’-]*/gu;
 
 const CERTAINTY = {
@@ -24,9 +24,9 @@ export function certainty(model) {
   return {
     sure, rare: t.rare, line,
     isGuessed: (chance, from) => sure(chance, from) < GUESSED_BELOW,
-    /** The probability of each word of a translation that it is right. */
+    /** The probability that each word of a translation is right. */
     ofWords: (tokens, probabilities, from) => wordChances(tokens, probabilities).map((chance) => sure(chance, from)),
-    /** Write a text into a node, with the words marked that are guessed, and show what the mark means. */
+    /** Write a text into a node, mark the words that are probably guessed, and show what the mark means. */
     write(node, text, probabilities) {
       let n = 0;
       let end = 0;
@@ -42,14 +42,14 @@ export function certainty(model) {
   };
 }
 
-/** The probability that a word is right which a translator wrote with that chance. */
+/** The probability that a word is right, from the probability that the translator gave to it. */
 export function calibrated(chance, name) {
   const [slope, offset] = FITTED[name];
   const kept = Math.min(Math.max(chance, 1e-6), 1 - 1e-6);
   return 1 / (1 + Math.exp(-slope * Math.log(kept / (1 - kept)) - offset));
 }
 
-/** The chance that the model gave to each word: the product of those of the tokens that have a letter of it. */
+/** The probability that the model gave to each word: the product over the tokens that have a letter of it. */
 export function wordChances(tokens, probabilities) {
   const said = tokens.filter((token) => token !== "<eos>");
   const ends = said.map((_, i) => textOf(said.slice(0, i + 1), "bpe").length);

@@ -1,5 +1,6 @@
-// A language model writes on, one token at a time; each step shows the tokens that it could have written instead.
-// Its texts are stored. Where the model itself is in the page, it goes on with the reader's own text as well.
+// A language model continues a text, one token at a time; each step shows the tokens that it could
+// have written instead. Its texts are stored. If the model itself runs in the page, it also
+// continues the reader's own text.
 import { figureExercise } from "./figure_exercise.js";
 import { pageModel } from "./language_model.js";
 import { announcer, fill, format, h, put, radios, roving, uid, watch } from "./shared.js";
@@ -82,7 +83,7 @@ export const STRINGS = {
 const PACE = 450; // The next token comes after this many milliseconds.
 const MOST = 60; // The model in the page writes at most this many tokens at a time.
 const LETTERS = 800; // A text of the reader has at most this many characters.
-const CONTEXT = 24; // The heading of a step quotes about this many characters of what stands before.
+const CONTEXT = 24; // The heading of a step quotes about this many characters of the text before it.
 
 /** The node of a tree at the end of some choices; null where nothing is stored. */
 export const nodeAt = (tree, choices) => choices.reduce((node, choice) => node && node.next[choice], tree);
@@ -90,7 +91,7 @@ export const nodeAt = (tree, choices) => choices.reduce((node, choice) => node &
 /** The tokens that some choices write, each with its probability. */
 export const tokensOf = (tree, choices) => choices.map((choice, i) => nodeAt(tree, choices.slice(0, i)).best[choice]);
 
-/** The choices that write the most probable token from here to the end of what is stored. */
+/** The choices of the most probable tokens from here to the end of what is stored. */
 export function goOn(tree, choices) {
   const found = choices.slice();
   while (nodeAt(tree, found)) found.push(0);
@@ -124,12 +125,13 @@ export function comparedWithGreedy(tree, choices) {
   return [ratio > 1 ? "right" : "worse", { tokens: choices.length, ratio, taken: best[choices[touched]][1], best: best[0][1] }];
 }
 
-const [TEXT, PROMPT, WRITTEN, STEP, TEMPERATURE, TOP_P] = ["text", "prompt", "written", "step", "temperature", "top-p"]; // What the address says.
+const [TEXT, PROMPT, WRITTEN, STEP, TEMPERATURE, TOP_P] = ["text", "prompt", "written", "step", "temperature", "top-p"]; // The parameters of the URL's query string.
 const TAKERS = { r: "reader", d: "drawn" };
 
 /**
- * The state that an address holds: { text, choices, took, step } of a stored text, or { prompt, ids, took, step,
- * temperature, topP } of the reader's. Null if it holds none, "strange" if the figure has no such state.
+ * The state that a URL holds: { text, choices, took, step } of a stored text, or { prompt, ids,
+ * took, step, temperature, topP } of the reader's text. Null if it holds none, "strange" if the
+ * figure has no such state.
  */
 export function stateIn(search, texts) {
   const said = new URLSearchParams(search);
@@ -157,7 +159,7 @@ export function stateIn(search, texts) {
   return { text, choices, took, step: Math.min(step, choices.length - !nodeAt(texts[text].tree, choices)) };
 }
 
-/** The address of a state; of none, the address without one. */
+/** The URL of a state; without a state, the URL without its parameters. */
 export function addressOf(href, state) {
   const url = new URL(href);
   const { text, prompt, ids, choices, took = [], step, temperature, topP } = state ?? {};
@@ -174,7 +176,7 @@ export function addressOf(href, state) {
   return url.href;
 }
 
-/** A token as it is shown by itself: without its space, a line break as a sign. */
+/** A token as it is shown alone: without its space, and with a sign for a line break. */
 export const shown = (token) => token.replaceAll("\n", "⏎").trim() || "␣";
 
 /** The last words of a text, whole, with dots where it was cut. */
@@ -188,21 +190,21 @@ function render({ model, el }) {
   const language = model.get("language");
   const t = STRINGS[language];
   const texts = [...model.get("texts")];
-  const own = texts.length; // The place of the reader's text, once there is one.
+  const own = texts.length; // The index of the reader's text, once there is one.
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const live = announcer();
   let timer = null;
   let isWriting = false; // the model in the page
   let isSetting = false;
   let isTouched = false;
-  let halted = ""; // Why the model in the page wrote no further.
-  let took = model.get("took") ?? []; // Who took the token of a step: "reader"; "drawn", the model with a temperature; or nothing, the model without.
+  let halted = ""; // Why the model in the page stopped writing.
+  let took = model.get("took") ?? []; // Who took the token of each step: "reader"; "drawn", the model by sampling; or nothing, the model by greedy decoding.
 
   const told = () => texts[model.get("text")];
   const isOwn = () => model.get("text") === own;
   const share = (p) => `${p < 0.005 ? "<\u20091" : Math.round(100 * p)}${t.percent}`;
   const set = (values) => {
-    isSetting = true; // Between two of them, the choices of one text would be those of another.
+    isSetting = true; // No listener may act between two of them: the choices of one text would be read as those of another.
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     isSetting = false;
     isTouched = true;
@@ -227,8 +229,9 @@ function render({ model, el }) {
   }
   const idsOf = (choices) => choices.map((choice, i) => nodeAt(told().tree, choices.slice(0, i)).ids[choice]);
   /**
-   * Let the model in the page write so many tokens after the choices, or with 0 only say what could follow. With
-   * `given`, { ids, took, step }, it says of each of these tokens as well what could have stood in its place.
+   * Let the model in the page write so many tokens after the choices, or with 0 only predict the
+   * next one. With `given`, { ids, took, step }, it also predicts the alternatives to each of these
+   * tokens.
    */
   function ask(most, given = null) {
     stop();
@@ -263,14 +266,14 @@ function render({ model, el }) {
       return undefined;
     });
   }
-  /** Write a token, the most probable; return whether another can follow. */
+  /** Write the most probable token; return whether another can follow. */
   function advance() {
     const choices = model.get("choices");
     if (isOwn()) return ask(1);
     if (nodeAt(told().tree, choices)) write([...choices, 0]);
     return nodeAt(told().tree, model.get("choices")) !== null;
   }
-  /** Write on until nothing is stored; with reduced motion at once. */
+  /** Continue to the end of what is stored; with reduced motion at once. */
   function start() {
     if (isOwn()) return ask(MOST);
     if (still.matches) return write(goOn(told().tree, model.get("choices")));
@@ -293,7 +296,7 @@ function render({ model, el }) {
   const copy = button("share", t.share, async () => {
     const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
     if (!copied) return sayOfAddress(t.unshared);
-    put(copy, t.shared); // It says so in its own place, until the state is another.
+    put(copy, t.shared); // The button says that the URL is copied, until the state changes.
     return live.say(t.shared);
   });
   const ofAddress = h("p", { class: "attn-live-note", role: "status", hidden: true, "data-attn": "address" });
@@ -302,7 +305,7 @@ function render({ model, el }) {
     put(ofAddress, text);
   }
   const first = { text: model.get("text"), step: model.get("step"), choices: model.get("choices") };
-  /** Write the state into the address, so that it can be sent; nothing of the state in which the figure begins. */
+  /** Write the state into the URL, so that it can be shared; the initial state adds nothing. */
   function tell() {
     if (!living || !isTouched || timer !== null || isWriting || (isOwn() && !told().tree)) return;
     put(copy, t.share);
@@ -311,7 +314,7 @@ function render({ model, el }) {
     const state = { text, step, choices, took, ...isOwn() && { prompt: told().prompt, ids: idsOf(choices), temperature: Number(temperature.value), topP: Number(topP.value) } };
     try { history.replaceState(history.state, "", addressOf(location.href, isFirst ? null : state)); } catch { /* The address stays as it was. */ }
   }
-  /** Take a token at the step that is shown, and let the model write on from there. */
+  /** Take a token at the step shown, and let the model continue from there. */
   function take(i) {
     stop();
     const choices = [...model.get("choices").slice(0, model.get("step")), i];
@@ -359,7 +362,7 @@ function render({ model, el }) {
       drop();
     },
   });
-  /** Let go of the reader's own text. */
+  /** Discard the reader's own text. */
   function drop() {
     if (isOwn()) {
       took = [];
@@ -369,13 +372,13 @@ function render({ model, el }) {
     pickOwn.remove();
     texts.length = own;
   }
-  /** Go back to the example, since the address asks for what the model cannot read. */
+  /** Return to the example, because the model cannot read the text in the URL. */
   function refuse() {
     drop();
     put(costs, "");
     sayOfAddress(t.strange);
   }
-  /** Read the reader's own text and go on with it, or show what an address holds of it. */
+  /** Read the reader's own text and continue it, or show the state of it that a URL holds. */
   function begin(given = null) {
     sent = null;
     sayOfAddress("");
@@ -395,7 +398,7 @@ function render({ model, el }) {
     else ask(MOST);
     return put(costs, t.reading);
   }
-  /** The distribution at the step that is shown, with another temperature; what was written after it goes. */
+  /** Recompute the distribution at the step shown for another temperature; the tokens after it are removed. */
   function rethink() {
     if (!isOwn() || !told().tree) return;
     stop();
@@ -404,7 +407,7 @@ function render({ model, el }) {
     write(before);
     ask(0, { ids, took, step: ids.length });
   }
-  /** Whether the last of some choices ends the text. */
+  /** Whether the last token of some choices ends the text. */
   const endsWith = (tree, choices) => /^<\|.*\|>$/.test(nodeAt(tree, choices.slice(0, -1)).best[choices.at(-1)][0]);
 
   /** Whether nothing can follow: the reader's text has ended, or no more of it is stored. */
@@ -435,13 +438,13 @@ function render({ model, el }) {
   const list = h("div", { class: "attn-continuation-options", "data-attn": "options" }, options.map(({ node }) => node));
   const summary = h("p", { class: "attn-w-summary", "data-attn": "summary" });
 
-  /** Who took the token of a step. What is stored was written by the model, the most probable token each time. */
+  /** Who took the token of a step. Stored tokens were written by the model, the most probable one each time. */
   const whoTook = (i) => took[i] || (model.get("choices")[i] && !isOwn() ? "reader" : "model");
 
   let drawn = "";
   let tokens = [];
   let current = () => {};
-  /** Draw the text again if other tokens are written. */
+  /** Draw the text again if its tokens have changed. */
   function drawText(tree, choices) {
     const key = JSON.stringify([model.get("text"), choices, took]);
     if (key === drawn) return;
@@ -509,7 +512,7 @@ function render({ model, el }) {
     ofAddress, picks, living && form, h("div", { class: "attn-w-controls" }, play, one, again, living && copy), line, heading,
     list, summary, figureExercise("probable_text", t.exercise, judge), living?.node ?? [], live.node));
   const found = living && stateIn(location.search, texts.slice(0, own));
-  let sent = null; // What an address holds, until the model is here.
+  let sent = null; // The state in the URL, until the model is loaded.
   if (found === "strange") sayOfAddress(t.strange);
   else if (found && found.prompt === undefined) {
     const { took: takers, ...state } = found;

@@ -57,7 +57,7 @@ export function crossAttention({ t, result: whole, kind, links, spoken, hasGold,
       count: places.length, weight: format(weights[i][places[0]]),
     });
   }
-  /** Say how the largest weight of a row compares with the gold alignment. */
+  /** Return how the largest weight of a row compares with the gold alignment. */
   function judged(i) {
     if (target[i] === "<eos>") return t.end;
     if (!links) return hasGold ? t.noGold : "";
@@ -91,7 +91,7 @@ export function crossAttention({ t, result: whole, kind, links, spoken, hasGold,
     peeked = row;
     draw();
   }
-  /** Show the first words and the attention of the last of them. */
+  /** Show the first `count` words and the attention of the last of them. */
   function reveal(count, row = Math.max(0, Math.min(count, words(target).length) - 1)) {
     written = count;
     if (!picked) chosen = row;
@@ -117,7 +117,7 @@ const brief = (share) => formatBrief(share).replace("1.00", "1");
 /** Preview a row only under a mouse: the tap of a finger is a click. */
 const mouse = (listener) => (event) => { if (event.pointerType === "mouse") listener(); };
 
-/** Draw the words that are read above, those that are written below, and a line from the chosen word to each word that it reads. */
+/** Draw the source words above, the target words below, and a line from the chosen word to each word that it attends to. */
 function linkView({ t, spoken, source, target, probabilities, gold, choose, peek }) {
   const numbers = source.map((_, j) => h("span", { class: "attn-w-number", "data-attn": "link-weight", "data-col": j }));
   const keys = source.map((token, j) => h("li", {}, h("span", {}, token), numbers[j]));

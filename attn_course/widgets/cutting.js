@@ -6,7 +6,8 @@ const CLOSERS = "[\"'”’»)\\]]*";
 // No border begins within white space, so that a long run of it is read once.
 const OUTSIDE = `(?<![${SPACE}])`;
 const LINE_BREAK = new RegExp(`${OUTSIDE}[${SPACE}]*[\\n\\r\\u2028\\u2029][${SPACE}]*`, "gu");
-// A stop ends no sentence after a title or an initial, and none before a small letter.
+// A full stop after a title or an initial ends no sentence, and neither does one before a
+// lower-case letter.
 const SENTENCE_END = new RegExp(`${OUTSIDE}(?=[${SPACE}])(?:(?<=[!?…]${CLOSERS})`
   + `|(?<=\\.${CLOSERS})(?<!(?:^|[^\\p{L}\\p{N}])(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Sra|Srta|Dra|Ud|Uds|\\p{Lu})\\.)`
   + `(?=[${SPACE}]+[^${SPACE}\\p{Ll}]))[${SPACE}]+`, "gu");
@@ -21,7 +22,7 @@ const AROUND = new RegExp(`^[${SPACE}]+|${OUTSIDE}[${SPACE}]+$`, "gu");
 /**
  * Cut a text at its line breaks and the ends of its sentences, and a long sentence into pieces that fit, { text, after, begins, ends }:
  * what stands between a piece and the next, and whether the piece has the first and the last word of its sentence.
- * An error because of a word that does not fit has that `word`.
+ * The error for a word that does not fit has that `word`.
  */
 export function cutText(text, fits) {
   const found = [];
@@ -48,7 +49,7 @@ function splitAt(text, border) {
   return [...parts, [text.slice(begin), ""]];
 }
 
-/** The largest parts that fit, between the first kind of borders where that is enough. */
+/** The largest parts that fit, divided at the first kind of border that suffices. */
 function fitting(text, fits, [border, ...others]) {
   if (fits(text)) return [[text, ""]];
   if (!border) throw Object.assign(wrong("text", "words that are short enough to translate", `one of ${text.length} characters`), { word: text });
@@ -68,7 +69,7 @@ function fitting(text, fits, [border, ...others]) {
   return found;
 }
 
-/** The translation of a text from those of its pieces, with the marks and the white space between them. */
+/** The translation of a text, joined from those of its pieces with the punctuation and the white space between them. */
 export const putTogether = (pieces, translations) => pieces.map((piece, i) => joinedPiece(piece, translations[i])).join("");
 
 /** Within a sentence, a piece ends without a stop of its own and begins with a small letter, except with a word of the original or the English I. */

@@ -1,4 +1,5 @@
-// What HeadExplorer dares its reader to do with the model in the page, and how it sees that it was done.
+// The tasks that HeadExplorer sets its reader with the model in the page, and the tests of their
+// results.
 import { fill, format } from "./shared.js";
 
 export const PRONOUNS = [" they", " he", " she"]; // The model is asked for the probability of each.
@@ -51,13 +52,14 @@ export const DARE_STRINGS = {
   },
 };
 
-/** The six largest of the scores of all heads, each as [layer, head]. */
+/** The six heads with the largest scores, each as [layer, head]. */
 export const sixOf = (scores, nHeads) => [...scores.keys()].sort((i, j) => scores[j] - scores[i]).slice(0, 6)
   .map((i) => [Math.floor(i / nHeads), i % nHeads]);
 
 /**
- * How a dare stands, { isDone, told }: with the heads that are `off`, the token that is the `best` after the
- * reader's hand and its probability, the probabilities of `PRONOUNS`, and the six heads that repeat.
+ * The state of a task, { isDone, told }: with the heads that are `off`, the `best` next token after
+ * the reader's intervention and its probability, the probabilities of `PRONOUNS`, and the six heads
+ * with the largest induction scores.
  */
 export function standing(dare, { text, other, off, best, chance, chances, six }, t) {
   if (dare.kind === "they") {

@@ -2,7 +2,7 @@
 import { wrong } from "./shared.js";
 import { EOS, SOS } from "./tokenizer.js";
 
-/** Add the most probable token again and again; return the prompt and the new tokens. */
+/** Append the most probable token repeatedly; return the prompt and the new tokens. */
 export function greedy(model, src, { maxNewTokens, prompt = [SOS], endId = EOS }) {
   checkSize("maxNewTokens", maxNewTokens, 0);
   const { memory } = model.encode(src);
@@ -19,12 +19,12 @@ export function greedy(model, src, { maxNewTokens, prompt = [SOS], endId = EOS }
 }
 
 /**
- * Keep the `width` most probable beginnings, and let all of them grow: { hypotheses, tree }.
+ * Keep the `width` most probable prefixes, and extend all of them: { hypotheses, tree }.
  *
- * The hypotheses, best first, are { ids, score, node }. The tree lists every beginning that was
- * scored, { parent, token, logProbability, total, kept }: the place of its parent in this list,
- * the token added to it, the log-probability of that token and of all tokens so far, and whether
- * the search kept it. Its first node is the prompt.
+ * The hypotheses, best first, are { ids, score, node }. The tree lists every prefix that was
+ * scored, { parent, token, logProbability, total, kept }: the index of its parent in this list, the
+ * token appended to it, the log-probability of that token and of all tokens so far, and whether the
+ * search kept it. Its first node is the prompt.
  */
 export function beamSearch(model, src, { width, maxNewTokens, lengthPenalty = 0, prompt = [SOS], endId = EOS }) {
   checkSize("width", width, 1);
@@ -34,7 +34,7 @@ export function beamSearch(model, src, { width, maxNewTokens, lengthPenalty = 0,
   const tree = [{ parent: null, token: null, logProbability: 0, total: 0, kept: true }];
   let beam = [{ node: 0, ids: prompt, next: prompt, past: null, running: true }];
   for (let n = 0; n < maxNewTokens && beam.some((hypothesis) => hypothesis.running); n++) {
-    // A hypothesis that has ended stays as it is, before all others.
+    // A hypothesis that has ended stays unchanged, before all others.
     const ended = beam.filter((hypothesis) => !hypothesis.running);
     const running = beam.filter((hypothesis) => hypothesis.running);
     const steps = model.decodeAll(running.map(({ next, past }) => ({ ids: next, memory, past })));
@@ -58,7 +58,7 @@ export function beamSearch(model, src, { width, maxNewTokens, lengthPenalty = 0,
   return { hypotheses: hypotheses.sort((a, b) => b.score - a.score), tree };
 }
 
-/** Return the places of the largest logits, the largest first. Of equal logits, the first comes first. */
+/** Return the indices of the largest logits, the largest first. Of equal logits, the first comes first. */
 function bestTokens(logits, count) {
   const best = [];
   let least = -Infinity; // The smallest of the best logits so far, once there are enough of them.
@@ -72,7 +72,7 @@ function bestTokens(logits, count) {
   return best;
 }
 
-/** The logarithm of the sum by which a softmax divides. */
+/** The logarithm of the denominator of a softmax. */
 export function logSumExp(logits) {
   let [top, total] = [-Infinity, 0];
   for (let i = 0; i < logits.length; i++) top = Math.max(top, logits[i]);

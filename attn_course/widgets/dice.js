@@ -11,7 +11,7 @@ export function generator(seed) {
   };
 }
 
-/** Draw a place according to the probabilities, with a uniform number in [0, 1). */
+/** Sample an index according to the probabilities, with a uniform number in [0, 1). */
 export function drawn(probabilities, random) {
   let left = random;
   const last = probabilities.findLastIndex((p) => p > 0);

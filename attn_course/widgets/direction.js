@@ -1,4 +1,5 @@
-// The two directions of a translator: the choice between them, the words for them, and a hint where a text is of the other language.
+// The two directions of a translator: the choice between them, their names, and a hint if a text is
+// in the other language.
 import { languageOf } from "./recogniser.js";
 import { fill, h, radios } from "./shared.js";
 import { loadTranslator } from "./trained.js";
@@ -28,7 +29,7 @@ export function directions(model, change, example) {
   const first = model.get("pretrained").from ?? "en";
   const turned = model.get("turned")?.length ? model.get("turned") : null; // A kernel sends an empty list where there are none.
   let taken = null; // { text, put }: a sentence that a turn took out of the box, and what it put there.
-  let isSwapped = false; // Whether that has still to be said.
+  let isSwapped = false; // Whether the reader has still to be told that the text was swapped.
   const names = (from) => ({ from: t.names[from], to: t.names[otherLanguage(from)] });
   const sentences = [...new Set([...(example ? [example] : []), ...model.get("sentences").map((one) => one.source ?? one)])];
   const way = {
@@ -38,7 +39,7 @@ export function directions(model, change, example) {
     told: (text, values = {}, from = way.from) => fill(text, { ...names(from), ...values }),
     options: () => (way.from === first ? sentences : turned).map((text) => h("option", { lang: way.from }, text)),
     refill: (picker) => picker.replaceChildren(picker.firstElementChild, ...way.options()),
-    /** Load the model of a direction. Of one that its reader has turned away from nothing more is told. */
+    /** Load the model of a direction. Its progress is no longer reported once the reader has chosen the other one. */
     load: (hear, from = way.from) => loadTranslator(model, (share) => { if (from === way.from) hear(share); }, from),
     /** Choose a direction as if by hand; return whether it is another one. */
     turn(from, keep = false) {
@@ -63,7 +64,7 @@ export function directions(model, change, example) {
         taken = { text: value, put: input.value };
       }
     },
-    /** Return what to say of a text once it is translated, { isOther, parts }: whether it seems to be of another language, and the remarks. */
+    /** Return the remarks on a translated text, { isOther, parts }: whether it seems to be in another language, and their texts. */
     remark(text, { languages }) {
       const found = languages ? languageOf(text, way.from, languages) : way.from;
       const parts = [...(isSwapped ? [" ", t.swapped] : []), ...(found === way.from ? [] : otherWay(found))];
@@ -71,7 +72,7 @@ export function directions(model, change, example) {
       return { isOther: found !== way.from, parts };
     },
   };
-  /** Say of which language a text seems to be, with a button for the other direction. */
+  /** Return the sentence that names a text's apparent language, with a button for the other direction. */
   function otherWay(found) {
     if (!found) return [" ", t.neither];
     const said = [" ", fill(t.seems, names(way.from))];

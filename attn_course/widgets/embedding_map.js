@@ -43,14 +43,14 @@ export const STRINGS = {
 /** Every user with every film. */
 export const predict = (users, films) => users.map((user) => films.map((film) => dot(user, film)));
 
-/** The root of the mean squared difference from the ratings that there are, and how many those are. */
+/** The root mean square error on the ratings that exist, and their number. */
 export function rootMeanSquare(predictions, ratings) {
   const errors = predictions.flatMap((row, i) => row.map((p, j) => (ratings[i][j] === null ? null : p - ratings[i][j])))
     .filter((error) => error !== null);
   return { error: Math.sqrt(dot(errors, errors) / errors.length), count: errors.length };
 }
 
-/** One step down the gradient of half the sum of the squared errors; ratings of null count for nothing. */
+/** One gradient step on half the sum of the squared errors; ratings of null are ignored. */
 export function descend(users, films, ratings, rate) {
   const errors = predict(users, films).map((row, i) => row.map((p, j) => (ratings[i][j] === null ? 0 : p - ratings[i][j])));
   const move = (points, others, error) => points.map((point, i) =>
@@ -67,7 +67,7 @@ export function turn(points, degrees) {
 /** The cosine of two vectors, 0 if one of them is all zeros. */
 export const cosine = (a, b) => dot(a, b) / (Math.hypot(...a) * Math.hypot(...b) || 1);
 
-/** A number with no more decimals than it has. */
+/** A number without trailing zeros. */
 export const brief = (x) => format(x).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
 
 /** The path of an arrow from the middle of the plane, which ends short of the point it goes to. */

@@ -1,12 +1,13 @@
-// An exercise that is solved in a figure: what the figure shows is the answer, and the figure judges it.
+// An exercise that is solved in a figure: the state of the figure is the answer, and the figure
+// judges it.
 import { home } from "./loading.js";
 import { fill, h, put } from "./shared.js";
 
 /**
- * The exercise as a folded box. The browser keeps under `name` that it was solved, and the page of progress counts
- * it: book/chapters.toml says of which chapter it is. `t` has its words: `title`, `text`, `check`, `solved`, and
- * for each verdict a sentence in `verdicts`, where "right" is the only good one. `judge` returns [verdict, values],
- * at once or later.
+ * The exercise as a folded box. The browser stores under `name` that it was solved, and the
+ * progress page counts it: book/chapters.toml lists the exercise of each chapter. `t` has its
+ * texts: `title`, `text`, `check`, `solved`, and a sentence for each verdict in `verdicts`, where
+ * "right" is the only good one. `judge` returns [verdict, values] or a promise of it.
  */
 export function figureExercise(name, t, judge) {
   const place = `attn-figure-${name}`;

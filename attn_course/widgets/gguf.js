@@ -1,5 +1,5 @@
-// Reads GGUF files, as attn.pretrained.gguf does. The numbers of a matrix stay packed where they lie in the
-// file: a row is unpacked when it is needed, and packed.js multiplies without unpacking the whole.
+// Reads GGUF files, as attn.pretrained.gguf does. The numbers of a matrix stay packed in the file's
+// bytes: a row is unpacked when it is needed, and packed.js multiplies without unpacking the whole.
 import { wrong } from "./shared.js";
 
 const [STRING, ARRAY] = [8, 9];
@@ -38,7 +38,7 @@ function unpackQ80(bytes, at, out) {
   }
 }
 
-export const [F32, Q4_1, Q8_0] = [0, 3, 8]; // The numbers by which the format knows these types.
+export const [F32, Q4_1, Q8_0] = [0, 3, 8]; // The codes of these types in the format.
 const KINDS = {
   [F32]: { nNumbers: 1, nBytes: 4, unpack: unpackF32 },
   [Q4_1]: { nNumbers: BLOCK, nBytes: 20, unpack: unpackQ41 },

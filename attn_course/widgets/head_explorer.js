@@ -83,9 +83,9 @@ export const STRINGS = {
 
 const STEPS = 255; // A weight of 1 is stored as 255.
 const DOT = 3; // A weight in the small maps is this many pixels wide.
-const BLOCK = 5; // The maps stand in blocks of so many layers, which a wide page has three abreast and a phone two.
+const BLOCK = 5; // The maps are in blocks of this many layers, three beside each other on a wide page and two on a phone.
 const DENSE = 9; // With more tokens the cells of the enlarged head are too small for numbers.
-const MOST = 6; // So many heads are listed by a measure.
+const MOST = 6; // The number of heads that are listed by a measure.
 
 /** Unpack the stored data of a sentence. `at(version, layer, head)` returns the weights, row by row. */
 export function unpack(stored) {
@@ -141,7 +141,7 @@ function render({ model, el }) {
   const nameOf = (layer, head) => fill(t.name, { layer: layer + 1, head: head + 1 });
   const weightsOf = (layer, head, version = at.version) => (data ? data.at(version, layer, head) : shownFirst);
   const onlyChange = (version = at.version) => change.checked && version > 0 && data.isEven;
-  /** The versions that stand beside each other, or the only one. */
+  /** The versions that are shown beside each other, or the only one. */
   const shownVersions = () => [at.version, ...(beside.checked && data?.from.length > 1 ? [at.version ? 0 : 1] : [])].sort();
   /** Return a head's weights, or their difference from the weights in the original sentence. */
   function shownOf(layer, head, version = at.version) {
@@ -152,7 +152,7 @@ function render({ model, el }) {
   }
 
   // The sentence ------------------------------------------------------------------------------
-  let mine = null; // What the model in the page read of the reader's sentence.
+  let mine = null; // The result of the model in the page for the reader's sentence.
   const pick = h("select", { id: uid(), class: "attn-live-input", "data-attn": "pick", onchange: () => (pick.value === OWN && mine ? showOwn() : read(pick.value)) },
     model.get("sentences").map(({ name, language: lang, text }) => h("option", { value: name, lang, selected: name === at.name }, text)));
   const text = h("p", { class: "attn-heads-text attn-all-text", "data-attn": "text" });
@@ -203,7 +203,7 @@ function render({ model, el }) {
       if (isOwn()) read(pick.value = model.get("sentences")[0].name);
     },
   });
-  /** Show the last version: that of the reader's hand, if there is one. */
+  /** Show the last version: with the reader's interventions, if there are any. */
   function showOwn() { take(OWN, mine, mine.labels.length - 1); }
 
   const label = (i) => data.labels?.[i] ?? fill(i === 0 ? t.clean : i === 1 ? t.exchanged : t.patched, { ...names(), layer: data.from[i] + 1 });
@@ -264,7 +264,7 @@ function render({ model, el }) {
     const from = sink.checked ? 1 : 0;
     const all = tiles.map((_, i) => shownOf(...placeOf(i), version).map((row) => row.fill(0, 0, from)));
     const tops = all.map((weights) => Math.max(0.1, ...weights.flat().map(Math.abs)));
-    const most = Math.max(...tops); // Changes are small, so the largest change of all heads is the darkest, and square roots are drawn.
+    const most = Math.max(...tops); // Changes are small, so they are drawn as square roots, relative to the largest change of all heads.
     all.forEach((weights, head) => weights.forEach((row, i) => row.forEach((w, j) => {
       if (Math.abs(w) < 0.01) return;
       const share = onlyChange(version) ? Math.sqrt(Math.abs(w) / most) : Math.abs(w) / (from ? tops[head] : 1);
@@ -281,7 +281,7 @@ function render({ model, el }) {
     type: "button", class: "attn-w-button", "data-attn": hook, "aria-label": label,
     onclick: () => select((at.layer + layers + nLayers) % nLayers, (at.head + heads + nHeads) % nHeads),
   }, sign);
-  // The maps are smaller than a fingertip on a phone, where these move to the neighbours.
+  // The maps are smaller than a fingertip on a phone, where these buttons move to the neighbours.
   const steps = [["layer", t.layerShort, 1, 0], ["head", t.headShort, 0, 1]].map(([hook, name, layers, heads]) => h("span", { class: "attn-all-step" },
     step(`less-${hook}`, fill(t.lower, { name }), "−", -layers, -heads), name, step(`more-${hook}`, fill(t.higher, { name }), "+", layers, heads)));
   const title = h("b", { id: uid() });
@@ -356,7 +356,7 @@ function render({ model, el }) {
   const measure = h("select", { id: uid(), class: "attn-live-input", "data-attn": "measure", onchange: () => { score(); live.say(found.textContent); } },
     h("option", { value: "" }, t.none), Object.keys(MEASURES).map((name) => h("option", { value: name }, t[name])));
   const measured = (name, version) => tiles.map((_, i) => MEASURES[name](weightsOf(...placeOf(i), version), tokensOf(version), weightsOf(...placeOf(i), 0)));
-  /** The induction score of every head in what was read of the reader's sentence as it is. */
+  /** The induction score of every head on the reader's unchanged sentence. */
   function inductionOf(given) {
     const read = unpack(given);
     return tiles.map((_, i) => MEASURES.induction(read.at(0, ...placeOf(i)), read.tokens[0]));
@@ -386,7 +386,7 @@ function render({ model, el }) {
   function mark() {
     const shown = shownVersions();
     atlases.forEach((one, k) => {
-      // Of two versions the heads are off in that of the reader's hand alone, which is the last.
+      // If two versions are shown, heads are off only in the last one, the reader's.
       const isHand = isOwn() && (shown.length === 1 || shown[k] === data.from.length - 1);
       one.tiles.forEach((tile, i) => {
         tile.setAttribute("aria-pressed", String(i === at.layer * nHeads + at.head));
@@ -426,7 +426,7 @@ function render({ model, el }) {
 
   const maps = h("div", { class: "attn-all-maps" },
     h("div", { class: "attn-all-measure" }, h("label", { for: measure.id, class: "attn-w-label" }, t.find), measure, found), shelf, switches);
-  /** Judge the stored patch that is chosen, or what the reader carried over. */
+  /** Judge the stored patch that is chosen, or the reader's own patch. */
   function judge() {
     if (isOwn()) return own.boundary();
     if (!data) return ["unread"];

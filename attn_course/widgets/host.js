@@ -1,5 +1,5 @@
-// Mounts the widgets of a page without a kernel. Each div[data-anywidget] holds the state of a widget as
-// JSON and a fallback. The widget runs the same module as in JupyterLab.
+// Mounts the widgets of a page without a kernel. Each div[data-anywidget] holds the state of a
+// widget as JSON and a fallback. The widget runs the same module as in JupyterLab.
 
 function makeModel(state) {
   const listeners = {};
@@ -16,7 +16,7 @@ function makeModel(state) {
   };
 }
 
-/** Keep the answers to a chapter's questions in the browser, and give them back. */
+/** Keep the answers to a chapter's questions in the browser, and restore them. */
 function remember(model, state) {
   const place = `attn-quiz-${location.pathname.split("/").pop().replace(/\.html$/, "")}`;
   const read = () => {

@@ -36,7 +36,7 @@ export function journey(translator, ids) {
   };
 }
 
-/** Find the head, the query and the key of the largest weight between the first tokens of two words, or of any weight if there are none. */
+/** Find the head, query and key of the largest weight between the first tokens of two words, or of any weight if there are none. */
 export function wordInQuestion(weights, tokens) {
   const begins = tokens.map((token, i) => (i === 0 || token[0] === " ") && isLetter(token.trim()));
   let best = null;
@@ -69,7 +69,7 @@ export function stepsOf({ sizes, target }) {
 }
 
 const ATTENTION = "encoder-self_attention";
-/** List the parts of the drawing that are lit in a step; the step is about the first of them. */
+/** The parts of the drawing that a step lights; the step is about the first of them. */
 export const ACTING = {
   tokens: ["encoder-source"],
   embeddings: ["encoder-embeddings"],

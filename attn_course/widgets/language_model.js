@@ -1,4 +1,5 @@
-// A language model that runs in the page: its worker, and how a reader asks for it and lets it go.
+// A language model that runs in the page: its worker, and the controls with which a reader loads
+// and unloads it.
 import { home, progressBar } from "./loading.js";
 import { areKept, forget } from "./parts.js";
 import { fill, format, h, put } from "./shared.js";
@@ -30,11 +31,12 @@ export const MODEL_STRINGS = {
   },
 };
 
-let isOffered = false; // One figure of a page has the model: a second would take the memory again.
+let isOffered = false; // Only one figure of a page has the model: a second one would take the memory again.
 
 /**
- * The model beside this page, { node, isNear, ask, stop, leave }; null in JupyterLab, and if another figure has it.
- * `node` offers it, or says why it cannot be had and is not near; `ready` is called once it is there, and `gone` when it is not any more.
+ * The model beside this page, { node, isNear, ask, stop, leave }; null in JupyterLab, and if
+ * another figure has it. `node` offers it, or says why it is unavailable; `ready` is called once it
+ * is loaded, and `gone` when it is unloaded.
  *
  * `ask(kind, request, hear)` sends it a request: `hear` gets what llama_worker.js tells.
  */
@@ -100,7 +102,7 @@ export function pageModel(language, { ready, gone }) {
         put(note, data.isFast ? t.here : t.slow);
         ready();
       } else if (data.kind === "failed" && isLoading) fail(data.why);
-      else if (data.turn === turn) listener(data); // What was told before a stop may arrive after it.
+      else if (data.turn === turn) listener(data); // A message sent before a stop may arrive after it.
     };
     worker.postMessage({ kind: "load", base: whole, manifest });
   }

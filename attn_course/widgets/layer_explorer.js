@@ -216,7 +216,7 @@ function render({ model, el }) {
   function compute() {
     const [residual, norm] = [model.get("residual"), model.get("norm")];
     result = run(x, layers, readout, { residual, norm });
-    // The two lines coincide, and a reader would look in vain for the dashed one.
+    // The two lines coincide, and the dashed one would be invisible.
     other.style.visibility = residual && norm === "post" ? "hidden" : "";
     model.set("similarity", result.similarity);
     draw();
@@ -298,7 +298,7 @@ function chart(t, title, axis, name, count, scale, ticks, label) {
   return { node, update };
 }
 
-/** The six steps as tabs; in the panel, the vectors that go in and those that come out. */
+/** The six steps as tabs; the panel shows the input and the output vectors. */
 function stepper(t, tokens, change, model) {
   const panelId = uid();
   const go = (step) => change("step", Math.min(6, Math.max(1, step)));

@@ -1,4 +1,5 @@
-// A small translator that learns in the page, and that its reader breaks. Two figures share one worker.
+// A small translator that is trained in the page, and that its reader can break. Two figures share
+// one worker.
 import { loadModel } from "./loading.js";
 import { announcer, fill, format, h, list, put, radios, uid } from "./shared.js";
 
@@ -54,7 +55,7 @@ export const STRINGS = {
 };
 
 const ROWS = 10; // No translation is longer.
-const PACE = 900; // The next moment of what is stored comes after this many milliseconds.
+const PACE = 900; // The next stored checkpoint is shown after this many milliseconds.
 const MINUTE = 60; // Training stops by itself after so many seconds of computing.
 const PLACES = ["encoder.0.self", "decoder.0.self", "decoder.0.cross"];
 const N_HEADS = 4;
@@ -66,25 +67,25 @@ const pairsOf = (lines) => lines.map((line) => line.split("|"));
 /** The words of a sentence as the translator reads them. */
 export const wordsOf = (text) => text.toLowerCase().replace(/[.!?]+\s*$/, "").split(/\s+/).filter(Boolean);
 
-/** Some words of a vocabulary: first those that begin most like a word. */
+/** Words of a vocabulary, first those that share the longest beginning with a word. */
 export function nearest(word, vocabulary, count = 4) {
   const alike = (other) => [...word, null].findIndex((letter, i) => letter !== other[i]);
   return [...vocabulary].sort((one, other) => alike(other) - alike(one)).slice(0, count);
 }
 
-/** The place of a pair of heads among all pairs, from 1; the pairs are in order. */
+/** The rank of a pair of heads among all pairs, from 1; the pairs are in order. */
 export const rankOf = (pairs, heads) => 1 + pairs.findIndex(([a, b]) => heads.includes(HEADS[a]) && heads.includes(HEADS[b]));
 
 /** The path of [x, y] points in a square of side 100, where x reaches `right` and y reaches `top`. */
 export const pathOf = (points, right, top) => points
   .map(([x, y], i) => `${i ? "L" : "M"}${((100 * x) / right).toFixed(2)} ${(100 - (100 * Math.min(y, top)) / top).toFixed(2)}`).join("");
 
-/** The worker of the page and who listens to it. Both figures share it, in JupyterLab too, where each has its own module. */
+/** The worker of the page and its listeners. Both figures share it, also in JupyterLab, where each has its own module. */
 function session() {
   return (globalThis.attnLearner ??= { worker: null, opened: null, listeners: new Set(), hasTrained: false });
 }
 
-/** Start the worker once: with its text in the page, a browser allows it at file:// too. */
+/** Start the worker once. Its source is in the page, because a browser then allows it from file:// too. */
 function open(model) {
   const shared = session();
   const make = ({ weights, worker: text, ...world }) => {
@@ -194,7 +195,7 @@ function watchIt({ model, el, t, language }) {
   const [losses, shares] = [chart(t.loss, "loss", 6, [6, 3, 0]), chart(fill(t.share, { total }), "right", total, [total, total / 2, 0])];
   const others = h("ol", { class: "attn-learner-others", "data-attn": "others" });
 
-  /** Open the worker and begin where nothing has begun, then do what was asked for, which returns why it cannot be done. */
+  /** Open the worker and start a training if there is none, then run `then`, which returns why it cannot be done. */
   async function act(then) {
     stopFilm();
     let world;
@@ -306,7 +307,7 @@ function watchIt({ model, el, t, language }) {
   function hear(told) {
     if (told.kind === "frame" && told.turn === turn && told.sentences.join() === sentences.join()) {
       if (told.right !== undefined) points.push([told.step, told.right]);
-      // Who prefers less motion sees a moment a second.
+      // With reduced motion, a running training is drawn once a second.
       if (still.matches && state === "running" && told.step && performance.now() - drawn < 1000) return;
       drawn = performance.now();
       draw(told);
@@ -351,8 +352,8 @@ function breakIt({ model, el, t, language, fallback }) {
   const total = held.length;
   const live = announcer();
   let [which, sentence, checking] = ["stored", shown[0], null];
-  let [asked, isStale] = [null, false]; // What the worker is asked for; whether the reader has broken something else since.
-  const sound = { stored: measured.nothing }; // What each model gets right when it is whole.
+  let [asked, isStale] = [null, false]; // The request to the worker; whether the reader has changed something since.
+  const sound = { stored: measured.nothing }; // The accuracy of each unbroken model.
   const known = { stored: storedPairs };
   const away = { heads: new Set(), positions: false, mask: false, encoder: false, decoder: false, factor: 1 };
 
@@ -372,7 +373,7 @@ function breakIt({ model, el, t, language, fallback }) {
   const choice = radios(t.model, "model", [["stored", t.stored], ["trained", t.trained]], which, (name) => { which = name; damage(); });
   const mine = choice.querySelector('[value="trained"]');
   const pick = picker([...shown, ...[...rights.keys()].filter((text) => !shown.includes(text))], "break-pick", (text) => { sentence = text; damage(); });
-  // The sentence that is shown may be the last to break.
+  // The sentence shown may be the last one to go wrong.
   const wrong = h("button", { type: "button", class: "attn-w-button", "data-none": "", "data-attn": "wrong", onclick: () => {
     [sentence, pick.value] = [wrong.value, wrong.value];
     damage();
@@ -385,7 +386,7 @@ function breakIt({ model, el, t, language, fallback }) {
   const verdict = h("p", { class: "attn-learner-verdict", role: "status", "data-attn": "verdict" });
   const button = (hook, text, act) => h("button", { type: "button", class: "attn-w-button", "data-attn": hook, onclick: act }, text);
 
-  /** Cut these heads and mend everything else. */
+  /** Remove these heads and undo all other changes. */
   function cut(heads) {
     Object.assign(away, { heads: new Set(heads), positions: false, mask: false, encoder: false, decoder: false, factor: 1 });
     factor.value = 1;
@@ -471,7 +472,8 @@ function breakIt({ model, el, t, language, fallback }) {
   el.append(h("div", { class: "attn-w attn-learner", lang: language, role: "group", "aria-label": t.break, "data-attn": "learner-break" },
     h("div", { class: "attn-w-controls" }, choice),
     h("div", { class: "attn-learner-grid" },
-      // On a phone the result comes first, so that each switch below it is on the screen with what it does.
+      // On a phone the result comes first, so that each switch below is on the screen together with
+      // its effect.
       h("div", { class: "attn-learner-result" }, h("label", { for: pick.id, class: "attn-w-label" }, t.sentence), pick, said, h("div", { class: "attn-learner-bar", "aria-hidden": "true" }, bar), h("div", { class: "attn-learner-mend" }, mend, wrong), view.node),
       h("div", {}, h("p", { class: "attn-w-label" }, t.heads), bench,
         h("p", { class: "attn-w-label" }, t.parts),

@@ -1,4 +1,5 @@
-// Trains the small translator of `learner.js` and breaks it, in a worker, so that the page answers meanwhile.
+// Trains the small translator of `learner.js` and breaks it, in a worker, so that the page stays
+// responsive.
 import { adam, backward, dice, forget, lossOf, named, newModel, translate } from "./backward.js";
 
 const SIZE = { dModel: 32, dFf: 64, nLayers: 1, nHeads: 4 };
@@ -17,8 +18,8 @@ export function readWorld({ source, target, train, held }) {
 }
 
 /**
- * A training from a seed on: { model, step, loss, curve, advance }. `curve` has the smoothed loss of every tenth step.
- * With `breaks`, as in `encode`, it learns without a part.
+ * A training with a seed: { model, step, loss, curve, advance }. `curve` has the smoothed loss of
+ * every tenth step. With `breaks`, as in `encode`, it trains without a part.
  */
 export function newTraining(world, seed, breaks = {}) {
   const random = dice(seed);
@@ -38,15 +39,15 @@ export function newTraining(world, seed, breaks = {}) {
 
 const NAMES = ["encoder.0.self", "decoder.0.self", "decoder.0.cross"];
 
-/** The heads that can be cut, by their names: "decoder.0.cross.3". */
+/** The names of the heads that can be removed: "decoder.0.cross.3". */
 export const HEADS = NAMES.flatMap((name) => Array.from({ length: SIZE.nHeads }, (_, h) => `${name}.${h}`));
 
-/** { cut } of `encode` and `decode` from the names of heads. */
+/** The { cut } of `encode` and `decode` for some names of heads. */
 export function cutting(heads) {
   return Object.fromEntries(NAMES.map((name) => [name, heads.filter((head) => head.startsWith(name)).map((head) => Number(head.at(-1)))]));
 }
 
-/** How many of the held-out sentences come out right, the first that does not, and the loss on them, for a model that is broken so. */
+/** How many held-out sentences are right, the first that is not, and the loss on them, for a model with these `breaks`. */
 export function score(world, model, breaks) {
   const written = translate(model, world.held.map(([ids]) => ids), breaks);
   const areRight = written.map(({ ids }, i) => ids.join() === world.held[i][1].join());
@@ -55,7 +56,7 @@ export function score(world, model, breaks) {
   return { right: areRight.filter(Boolean).length, wrong: areRight.indexOf(false), loss };
 }
 
-/** The mean of the cross-attention over layers and heads, but not over heads that are cut: a row for each token written. */
+/** The mean of the cross-attention over layers and over heads that are not removed: a row for each written token. */
 export function meanCross(cross, cut = []) {
   return cross.map((layers) => {
     const heads = layers.flatMap((layer) => layer.filter((_, h) => !cut.includes(h)));
@@ -63,16 +64,16 @@ export function meanCross(cross, cut = []) {
   });
 }
 
-/** What a model writes for each source: { words, cross }, with the row that predicted the end as well. */
+/** The output of a model for each source: { words, cross }, with the row that predicted the end as well. */
 export function written(world, model, sources, breaks = {}) {
   return translate(model, sources, breaks)
     .map(({ ids, cross }) => ({ words: world.wordsOf(ids), cross: meanCross(cross, breaks.cut?.["decoder.0.cross"]) }));
 }
 
-/** Pairs of heads, the one that costs least first: by what comes out right, and then by the loss. */
+/** Pairs of heads, the least costly first: by the number of right sentences, and then by the loss. */
 export const inOrder = (pairs) => [...pairs].sort((one, other) => other[2] - one[2] || one[3] - other[3]);
 
-/** Cut every pair of heads, one after the other; yield what is known: [first, second, right, loss] each. */
+/** Remove every pair of heads, one after the other; yield the results so far: [first, second, right, loss] each. */
 export function* pairsOfHeads(world, model) {
   const found = [];
   for (let a = 0; a < HEADS.length; a++) {
@@ -111,11 +112,11 @@ export function storedModel(model) {
 
 // In the worker ------------------------------------------------------------------------
 
-/** Answer the messages of the page: `start` { world, stored } and then the names below. `post` tells the page. */
+/** Answer the messages of the page: `start` { world, stored } and then the names below. `post` sends the replies. */
 export function work(post) {
   let world, stored, training, looked, turn, isRunning = false, spent = 0, reports = 0, isWarned = false, dared = null;
 
-  /** Tell where the training is, what it writes, and now and then how many of the held-out sentences are right. */
+  /** Report the step of the training, its translations, and now and then how many held-out sentences are right. */
   function report(isWhole) {
     const { step, loss, curve } = training;
     const texts = written(world, training.model, looked.map((text) => world.encode(text)));

@@ -1,4 +1,5 @@
-// The drawing of the machine at work: a sentence goes through it step by step, and what acts is lit.
+// The drawing of the machine at work: a sentence passes through it step by step, and the active
+// parts are lit.
 import { directions, otherLanguage } from "./direction.js";
 import { ACTING, around, journey, named, namedAll, stepsOf } from "./journey.js";
 import { STRINGS } from "./live_machine_text.js";
@@ -10,7 +11,7 @@ import { encodeSource } from "./trained.js";
 const PACES = { slow: 4500, normal: 2200, fast: 800 }; // A step lasts this many milliseconds.
 const ROWS = 5;
 const SHOWN = 3; // This many components of a vector are shown.
-const TEXTS = { query: "query_", mean: "mean_" }; // Two steps are named like words of the figure, so their texts have other keys.
+const TEXTS = { query: "query_", mean: "mean_" }; // Two steps have the names of other texts of the figure, so their texts have other keys.
 
 function render({ model, el, fallback }) {
   const language = model.get("language");
@@ -50,7 +51,7 @@ function render({ model, el, fallback }) {
   }, h("div", { class: "attn-w-asked" }, asked, way.node), input,
   h("button", { class: "attn-w-button", "data-attn": "translate" }, t.translate), label, picker);
 
-  /** After the direction has changed, what is shown gives way to its translation; what the reader has typed since stays. */
+  /** After a change of direction, replace the shown sentence by its translation; keep what the reader has typed since. */
   function turned(keep) {
     way.swap(input, said, textOf(numbers.target, kind), keep);
     input.lang = way.from;
@@ -244,7 +245,7 @@ function render({ model, el, fallback }) {
   el.append(root);
   stop();
   draw();
-  /** Take the sentence of another figure of the page: when its reader asks for it, or comes here. */
+  /** Take the sentence of another figure of the page, when its reader requests it or comes here. */
   let waiting = null;
   let isNear = false;
   function follow() {

@@ -1,4 +1,5 @@
-// A sentence, its translation by the trained model word by word, and where each word looked.
+// A sentence, its translation by the trained model word by word, and the words that each word
+// attended to.
 import { certainty } from "./certainty.js";
 import { crossAttention } from "./cross_attention.js";
 import { putTogether } from "./cutting.js";
@@ -91,7 +92,7 @@ export const STRINGS = {
 };
 
 const PACE = 120; // A new token appears after this many milliseconds.
-const TREE_PACE = 700; // The tree of a figure that is about search grows by a step after this many milliseconds.
+const TREE_PACE = 700; // In a figure about search, the tree grows by a step after this many milliseconds.
 const PENALTIES = [0, 0.6, 1];
 
 /**
@@ -127,7 +128,7 @@ function render({ model, el }) {
   const t = STRINGS[language];
   const { tokenizer: kind, megabytes } = model.get("pretrained");
   const example = model.get("example");
-  const searching = model.get("search"); // Where there is a tree to begin with, the figure is about search alone.
+  const searching = model.get("search"); // A figure that begins with a tree is about search alone.
   const pairs = model.get("sentences");
   const gold = model.get("gold");
   const first = kind === "bpe" ? textOf(example.source, kind) : example.source.join(" ");
@@ -203,11 +204,11 @@ function render({ model, el }) {
     figure = null;
     place.replaceChildren();
   }
-  /** Take away what is there only for a text of several pieces. */
+  /** Remove what is only for a text of several pieces. */
   function forget() {
     whole.hidden = pieceChoice.hidden = true;
   }
-  /** Say why there is no translation, and show the sentence with its unknown words marked. */
+  /** Show why there is no translation, and the sentence with its unknown words marked. */
   function refuse(text, words = [], unknown = []) {
     clear();
     forget();
@@ -231,7 +232,7 @@ function render({ model, el }) {
     way.refill(picker[1]);
     wish();
   }
-  /** Note how the text was translated, and whether it seems to be of another language. */
+  /** Record how the text was translated, and whether it seems to be in another language. */
   function hinted(translator, text) {
     const { isOther, parts } = way.remark(input.value, translator);
     said = { text: input.value, isOther };
@@ -336,7 +337,7 @@ function render({ model, el }) {
   return clear;
 }
 
-/** The tree of a search with what it holds at each step: the reader moves the step, or plays it. */
+/** The tree of a search at each of its steps: the reader moves the step, or plays it. */
 function growingBeam({ t, spoken, result, kind, still, live, output }) {
   const tree = searchTree({ t, spoken, ...result.search });
   let timer = null;
@@ -396,7 +397,7 @@ function growingBeam({ t, spoken, result, kind, still, live, output }) {
   const heading = h("p", { class: "attn-w-label", "data-attn": "heading" });
   const ranks = h("ol", { class: "attn-live-ranks" });
   const controls = h("div", { class: "attn-w-controls attn-live-grow" }, h("label", { for: id, class: "attn-w-label" }, t.step), slider, shown, button);
-  output.hidden = true; // The list of hypotheses says what the output would.
+  output.hidden = true; // The list of hypotheses shows the same as the output.
   stop();
   return { node: h("div", {}, controls, heading, ranks, tree.node), length: tree.last, reveal, tell, play, stop: () => { stop(); tree.stop(); } };
 }

@@ -1,6 +1,6 @@
 // A language model of today, from token ids to logits: attn.transformer.DecoderOnly with the choices of a
-// Llama (attn.pretrained.families). Each function is the twin of a module of attn, and what a hook may see
-// or change is what attn_course.interpret sees and changes.
+// Llama (attn.pretrained.families). Each function is the counterpart of a module of attn, and a
+// hook can read or change what attn_course.interpret reads and changes.
 //
 // A text is a list of vectors, each a Float32Array. Layers, heads and positions count from 0.
 import { readGguf, rowOf } from "./gguf.js";
@@ -48,7 +48,7 @@ export function loadLlama({ bytes, multiply }) {
       yield (l + 1) / config.nLayers;
     }
     hooks.stream?.(config.nLayers, x);
-    cache.ids.push(...ids); // Only now: of a pass that was stopped, nothing counts.
+    cache.ids.push(...ids); // Only at the end: a pass that was stopped leaves the cache unchanged.
     return { logits: logits(all ? x : x.slice(-1)) };
   }
 
@@ -70,7 +70,7 @@ export function loadLlama({ bytes, multiply }) {
     const joined = x.map(() => new Float32Array(nHeads * dK));
     const [weights, heads] = [[], []];
     for (let h = 0; h < nHeads; h++) {
-      const at = Math.floor((h * nKvHeads) / nHeads) * dK; // where the keys of this head begin in a row
+      const at = Math.floor((h * nKvHeads) / nHeads) * dK; // the index in a row at which the keys of this head begin
       weights.push(query.map((row, i) => softmaxed(scores(row, h * dK, key, at, width, dK, start + i + 1))));
       heads.push(joined.map((row) => row.subarray(h * dK, (h + 1) * dK)));
     }
@@ -214,12 +214,12 @@ export function finished(generator) {
 
 // Interventions ------------------------------------------------------------------
 
-/** Hooks that switch heads off, each [layer, head]: they hand over zeros. */
+/** Hooks that switch heads off, each [layer, head]: their outputs are zeros. */
 export const withoutHeads = (pairs) => ({
   heads: (layer, heads) => pairs.filter(([l]) => l === layer).forEach(([, h]) => heads[h].forEach((row) => row.fill(0))),
 });
 
-/** Hooks that replace the residual stream at a layer and a position by a vector, perhaps of another text. */
+/** Hooks that replace the residual stream at a layer and a position by a vector, such as one from another text. */
 export const withStream = (layer, position, vector) => ({ stream: (l, x) => { if (l === layer) x[position].set(vector); } });
 
 // The next token, as in attn.decoding ----------------------------------------------
@@ -231,7 +231,7 @@ export function greedyChoice(logits) {
   return best;
 }
 
-/** The probabilities that are drawn from: `next_token_probabilities` of attn.decoding. */
+/** The probabilities for sampling: `next_token_probabilities` of attn.decoding. */
 export function nextTokenProbabilities(logits, { temperature = 1, topP = 1 } = {}) {
   if (!(temperature > 0 && temperature < Infinity)) throw wrong("temperature", "a finite number above 0", temperature);
   if (!(topP > 0 && topP <= 1)) throw wrong("topP", "a number above 0 and at most 1", topP);
@@ -248,7 +248,7 @@ export function nextTokenProbabilities(logits, { temperature = 1, topP = 1 } = {
   return probabilities.map((p) => p / kept);
 }
 
-/** Draw a token; `random` returns a number from 0 to 1. */
+/** Sample a token; `random` returns a number in [0, 1). */
 export function drawn(probabilities, random = Math.random) {
   let rest = random();
   let last = 0;

@@ -18,12 +18,12 @@ import { roomFor } from "./packed.js";
 import { wrong } from "./shared.js";
 
 const BEST = 5;
-const SLOW = 20; // A prompt of more tokens is read for long enough that its progress is worth telling.
+const SLOW = 20; // The progress of reading a prompt with more tokens than this is reported.
 export const MOST_READ = 300; // A text has at most this many tokens.
 export const MOST_LOOKED_AT = 24; // With more tokens the heads would be too small to see.
 const WHOLE = 255; // A weight of 1, as the stored sentences of the chapters have it.
 
-/** The most probable tokens, the first best, as [id, probability]; none that is never drawn. */
+/** The most probable tokens, the best first, as [id, probability], without those of probability 0. */
 export function bestOf(probabilities, count) {
   const best = [];
   for (let id = 0; id < probabilities.length; id++) {
@@ -43,7 +43,7 @@ export function languageModel(tell, pause, random = Math.random) {
   let [model, tokenizer, cache] = [null, null, null];
   let task = 0;
 
-  /** Read what the cache does not know of some ids, and return the logits after each of the last few; null if stopped. */
+  /** Read the ids that the cache lacks, and return the logits after each of the last few; null if stopped. */
   async function logitsAfter(ids, few, isCurrent, say) {
     let known = 0;
     while (known < ids.length - few && cache.ids[known] === ids[known]) known += 1;
@@ -72,7 +72,7 @@ export function languageModel(tell, pause, random = Math.random) {
     if (!ids.length) throw wrong("text", "at least one token", "none");
     return ids;
   };
-  /** The residual stream of a text as it enters each layer, and as it leaves the last, with what hooks change. */
+  /** The residual stream of a text on entering each layer, and after the last one, with the changes of the hooks. */
   async function streamsOf(ids, isCurrent, hooks = {}) {
     const streams = [];
     const stream = (layer, x) => {

@@ -1,9 +1,10 @@
-// Loads models, which lie in scripts beside the page, only when they are needed.
+// Loads models from scripts beside the page, only when they are needed.
 import { fill, format, h, wrong } from "./shared.js";
 
-// The address of this script is known only while a classic script runs. A module, as in JupyterLab, has none.
+// The URL of this script is known only while a classic script runs. A module, as in JupyterLab, has
+// none.
 export const home = globalThis.document?.currentScript?.src;
-const loading = new Map(); // Each name leads to the promised model, the share that has arrived, and the listeners.
+const loading = new Map(); // From each name to the promised model, the loaded share, and the listeners.
 
 /**
  * Load a model once for the page: from the kernel where there is one, else from the scripts beside

@@ -52,7 +52,7 @@ export const STRINGS = {
 
 const MOST_LAYERS = 4;
 
-/** The masks on offer, by name. The padding masks need to know which tokens are real. */
+/** The predefined masks, by name. The padding masks need to know which tokens are real. */
 const PRESETS = {
   all: () => true,
   causal: (i, j) => j <= i,
@@ -93,7 +93,7 @@ function render({ model, el }) {
   const tokens = model.get("tokens").map(visible);
   const n = tokens.length;
   const padding = model.get("padding");
-  const answers = model.get("answers"); // With answers the figure shows which of them are in sight, and follows no layers.
+  const answers = model.get("answers"); // With `answers`, the figure shows which answers are visible, and does not follow the layers.
   const live = announcer();
   const name = (token) => (/^<.*>$/.test(token) ? token : fill(t.quoted, { token })); // A name in angle brackets, such as <pad>, needs no quotation marks.
   const spoken = tokens.map((token, i) => {

@@ -1,4 +1,4 @@
-// Two words that move, and the score that each method of telling positions gives them.
+// Two words that move, and their score under each method of encoding positions.
 import { announcer, fill, format, h, list, put, signed, uid, watch } from "./shared.js";
 
 export const STRINGS = {
@@ -49,7 +49,7 @@ function render({ model, el }) {
       type: "range", id, min: 0, max: n - 1, step: 1, "data-attn": ["asks", "answers"][which],
       oninput: () => {
         set("places", move(model.get("places"), which, Number(input.value), model.get("together"), n));
-        update(); // A word that may go no further takes its slider back.
+        update(); // A word at its limit resets its slider.
       },
     });
     return { input, value, node: h("div", { class: `attn-w-slider attn-pair-${["asks", "answers"][which]}` }, h("label", { for: id }, fill(label, { word: words[which] })), input, value) };

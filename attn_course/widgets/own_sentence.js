@@ -1,5 +1,6 @@
-// A sentence of the reader's in HeadExplorer: the language model reads it in the page, perhaps beside a second
-// one, and the reader switches heads off or carries one vector from one sentence to the other.
+// A reader's own sentence in HeadExplorer: the language model reads it in the page, possibly beside
+// a second one, and the reader switches heads off or patches one vector from one sentence into the
+// other.
 import { DARE_STRINGS, PRONOUNS, sixOf, standing } from "./dares.js";
 import { pageModel } from "./language_model.js";
 import { fill, format, h, put, rich, roving, scroller, uid, visible } from "./shared.js";
@@ -43,11 +44,11 @@ export const OWN_STRINGS = {
 
 export const OWN = "own"; // The name of the reader's sentence among the stored ones.
 const LETTERS = 200;
-const EVERY = 3; // The grid has every third layer: all of them are more than a screen.
+const EVERY = 3; // The grid has every third layer, because all layers are more than a screen.
 const MOST_COLUMNS = 4;
-const LATE = 25; // From this layer on the lens shows each, since the answers come up there.
+const LATE = 25; // From this layer on the lens shows every layer, because the answers appear there.
 const VIEWS = ["heads", "carry", "lens", "dares"];
-const [SENTENCE, OTHER, OFF, KEEP, PATCH, HEAD, VIEW, BESIDE] = ["sentence", "other", "off", "keep", "patch", "head", "view", "beside"]; // What the address says.
+const [SENTENCE, OTHER, OFF, KEEP, PATCH, HEAD, VIEW, BESIDE] = ["sentence", "other", "off", "keep", "patch", "head", "view", "beside"]; // The parameters of the URL's query string.
 
 /** The positions in which two readings differ; none if they have different lengths, since no token has a partner then. */
 const changedIn = (one, two) => (one.ids.length === two.ids.length ? one.ids.flatMap((id, i) => (id === two.ids[i] ? [] : [i])) : []);
@@ -78,7 +79,7 @@ const isIn = (pairs, layer, head) => pairs.some(([l, k]) => l === layer && k ===
 /** The heads of a layer but one, each [layer, head]. */
 const othersOf = (layer, head, nHeads) => Array.from({ length: nHeads }, (_, k) => [layer, k]).filter(([, k]) => k !== head);
 
-/** The heads that are alone on in their layer, each [layer, head], where `off` are off. */
+/** The heads that are the only active one of their layer, each [layer, head], if `off` are off. */
 export function aloneIn(off, nHeads) {
   return [...new Set(off.map(([layer]) => layer))].flatMap((layer) => {
     const on = othersOf(layer, null, nHeads).filter(([, head]) => !isIn(off, layer, head));
@@ -99,7 +100,7 @@ export function spoken(language, { tokens, from, shape: [nLayers, nHeads], hand:
   return { labels: kept([t.asItIs, t.changed, t.hand]), notes: kept([t.isOwn, t.isChanged, done]) };
 }
 
-/** The state that an address holds, as far as a model of that size has it; `isWhole` says whether that is all. */
+/** The state that a URL holds, as far as a model of that size has it; `isWhole` is whether that is all of it. */
 export function stateIn(search, { nLayers, nHeads }) {
   const said = new URLSearchParams(search);
   let isWhole = true;
@@ -132,7 +133,7 @@ export function stateIn(search, { nLayers, nHeads }) {
   };
 }
 
-/** The address of a state. Where one head is alone on in its layer, it says so instead of listing the others. */
+/** The URL of a state. If one head is the only active one of its layer, the URL names it instead of the others. */
 export function addressOf(href, { text, other, off, patch, head, view, beside }, nHeads) {
   const url = new URL(href);
   const pairs = (list) => list.map((pair) => pair.map((n) => n + 1).join(".")).join("-");
@@ -192,7 +193,7 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
   let dare = null;
   let six = [];
   const arrived = h("p", { class: "attn-live-note", "data-attn": "arrived" }, t.arrived);
-  let touched = null; // What the model answers after the reader's hand.
+  let touched = null; // The answer of the model after the reader's interventions.
   const living = pageModel(language, {
     ready() {
       arrived.remove();
@@ -257,14 +258,14 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
       else if (data.kind !== "reading") put(note, fill(t[data.kind], data));
     });
   });
-  let isReading = false; // The lens would end what the model reads, and is drawn after it anyway.
+  let isReading = false; // The lens would interrupt the model's reading, and is drawn after it anyway.
   async function look(request) {
     isReading = true;
     const read = await ask("look", { words: PRONOUNS, ...request }, "looked");
     isReading = false;
     return read;
   }
-  /** Read what the form says; with heads or a patch from an address, read that as well. */
+  /** Read the sentences of the form, with the heads and the patch of a URL if there are any. */
   async function submit({ off = [], patch = null, head = null, view: first = state.view, beside } = {}) {
     const [text, second] = [sentence.value, other.value].map((value) => value.trimEnd());
     if (!text.trim()) {
@@ -289,7 +290,7 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
     return act();
   }
   const handOf = () => ({ off: state.off, patch: state.patch && { text: state.text, ...state.patch } });
-  /** Read once more with the heads that are off and the vector that was carried over. */
+  /** Read again with the heads that are off and the patched vector. */
   async function act() {
     const { other: second, off, patch } = state;
     const shown = readings.slice(0, second ? 2 : 1);
@@ -310,7 +311,7 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
     cells.forEach((cell) => cell.node.setAttribute("aria-pressed", String(patch?.layer === cell.layer && patch.position === cell.position)));
     judge(touched?.best[0]);
   }
-  /** Write the state into the address, so that it can be sent. */
+  /** Write the state into the URL, so that it can be shared. */
   function tell() {
     try { history.replaceState(history.state, "", addressOf(location.href, state, nHeads)); } catch { /* The address stays as it was. */ }
   }
@@ -350,7 +351,7 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
         else put(said, fill(t.failed, data));
       });
     });
-    tryAll.disabled = one.id === two.id; // Without two answers there is no way between them.
+    tryAll.disabled = one.id === two.id; // Without two different answers there is no difference to measure.
     const lines = layers.map((layer, i) => h("tr", {}, h("th", { scope: "row" }, nameOf(layer)),
       cells.slice(i * tokens.length, (i + 1) * tokens.length).map((cell) => h("td", {}, cell.node))));
     const table = h("table", { class: "attn-w-table attn-sentence-grid" },
@@ -396,7 +397,7 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
         ranks.map((rank) => h("td", { "data-attn": "rank", "data-deep": shade(rank) > 0.757, style: `background-color:rgb(var(--attn-heat) / ${shade(rank).toFixed(3)})` }, rank))))))));
   }
 
-  /** Judge whether the patch lies in the last layer of the grid in which one vector carries the answer over. */
+  /** Judge whether the patch is in the last layer of the grid in which one vector moves the answer over. */
   async function boundary() {
     const [one, two] = readings;
     if (!isEven()) return ["alone"];
@@ -423,7 +424,7 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
       state.off = this.isOff(layer, head) ? state.off.filter(([l, k]) => l !== layer || k !== head) : [...state.off, [layer, head]];
       return act();
     },
-    /** Switch all other heads of its layer off; or on again, if it is alone. */
+    /** Switch all other heads of its layer off; or on again, if it is the only active one. */
     keep(layer, head) {
       const elsewhere = state.off.filter(([l]) => l !== layer);
       state.off = isIn(aloneIn(state.off, nHeads), layer, head) ? elsewhere : [...elsewhere, ...othersOf(layer, head, nHeads)];

@@ -18,7 +18,7 @@ export function roomFor(nBytes, kernel = null) {
   return { bytes: new Uint8Array(memory.buffer, 0, nBytes), multiply: multiplier(multiply, numbers), isFast: true };
 }
 
-/** x Wᵀ for a list of vectors x: one row of W for each number that comes out. */
+/** x Wᵀ for a list of vectors x. */
 export function multiplyPlainly(matrix, x) {
   const rows = x.map(() => new Float32Array(matrix.nOut));
   const weight = new Float32Array(matrix.nIn);
@@ -51,7 +51,7 @@ function multiplier(kernel, numbers) {
     const rows = [];
     for (let start = 0; start < x.length; start += most) {
       const some = x.slice(start, start + most);
-      // One vector, or four and four; what the last of them would be is zero.
+      // One vector, or a multiple of four; the missing ones are zero.
       const count = some.length === 1 ? 1 : Math.ceil(some.length / 4) * 4;
       some.forEach((row, i) => numbers.set(row, i * nIn));
       numbers.fill(0, some.length * nIn, count * nIn);

@@ -1,8 +1,8 @@
-// Fetches a large file in parts. The browser keeps each part that has arrived whole, so that a visit that
-// was interrupted goes on where it stopped.
+// Fetches a large file in parts. The browser keeps each complete part, so that a later visit
+// resumes an interrupted download.
 import { wrong } from "./shared.js";
 
-export const KEPT = "attn-model"; // The name of what the browser keeps, in its Cache API.
+export const KEPT = "attn-model"; // The name of the browser's Cache API storage.
 
 /**
  * Put the parts, { file, bytes, sha256 } each, one behind the other into an array. `hear` is called with the
@@ -56,12 +56,12 @@ async function fetchInto(place, address, arrived) {
   if (done < place.length) throw wrong(address, `${place.length} bytes`, done);
 }
 
-/** Whether the browser keeps every part, as far as their names tell. */
+/** Whether the browser keeps every part, judged by their names. */
 export async function areKept(base, parts) {
-  // To open what is not there would make it.
+  // Opening a missing cache would create it.
   const found = parts.map(({ file }) => globalThis.caches?.match(new URL(file, base).href, { cacheName: KEPT }));
   return (await Promise.all(found).catch(() => [null])).every(Boolean);
 }
 
-/** Let the browser forget what it keeps. */
+/** Delete what the browser keeps. */
 export const forget = () => globalThis.caches?.delete(KEPT);

@@ -25,7 +25,7 @@ export const STRINGS = {
 const DEGREES = 5; // one press of an arrow
 const LENGTH = 0.1;
 
-/** A vector turned by degrees and made longer, but not longer than `most`. */
+/** A vector rotated by degrees and lengthened, but not beyond `most`. */
 export function swing([x, y], degrees, longer, most) {
   const length = Math.min(most, Math.max(0, Math.hypot(x, y) + longer));
   const angle = Math.atan2(y, x) + (degrees * Math.PI) / 180;
@@ -78,7 +78,7 @@ function render({ model, el }) {
       const [degrees, longer] = { ArrowLeft: [DEGREES, 0], ArrowRight: [-DEGREES, 0], ArrowUp: [0, LENGTH], ArrowDown: [0, -LENGTH] }[event.key] ?? [];
       if (degrees === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
       event.preventDefault();
-      // A query of length 0 has no direction to come back in.
+      // A query of length 0 would lose its direction.
       const query = swing(model.get("query"), degrees, longer, reach);
       if (Math.hypot(...query) > LENGTH / 2) move(query);
     },

@@ -68,7 +68,7 @@ function render({ model, el }) {
     put(score, fill(t.score, { score: questions.filter(isRight).length, count: questions.length }));
   }
 
-  // They lie over one another, so that the quiz is as high as the longest of them whichever is seen.
+  // The answers lie over one another, so that the quiz always has the height of the longest.
   let at = Math.max(0, questions.findIndex(({ id }) => !(id in model.get("answers"))));
   const place = h("span", { role: "status", "data-attn": "place" });
   const step = (by, sign, name) =>

@@ -18,7 +18,7 @@ export function languageOf(text, expected, tables) {
   if (read.reduce((sum, ids) => sum + ids.length - 1, 0) * RANDOM_LETTER < least - NO_LANGUAGE) return "";
   let evidence = 0;
   found.forEach((word, i) => {
-    // A capital letter within a sentence is that of a name, which is of any language.
+    // A capitalised word within a sentence is a name, which belongs to no language.
     if (i && isCapital([...word][0]) && !isCapital(word)) return;
     const known = tables.words[inSmall(word)];
     evidence += known === undefined ? surprise[i][0] - surprise[i][1] : known / 10;
@@ -27,7 +27,7 @@ export function languageOf(text, expected, tables) {
   return -evidence > OTHER_LANGUAGE ? "en" : "es";
 }
 
-/** The placesOfLetters in ALPHABET of the letters of a word, with a space at each end. */
+/** The indices in ALPHABET of the letters of a word, with a space at each end. */
 function placesOfLetters(word) {
   const inside = [...inSmall(word).normalize("NFC")].map(unaccented).filter((letter) => ALPHABET.includes(letter));
   return [0, ...inside.map((letter) => ALPHABET.indexOf(letter)), 0];

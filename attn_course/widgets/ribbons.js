@@ -1,4 +1,5 @@
-// A translation as ribbons from each written word to the words it came from; and, inside one, its heads, their matrix and one dot product.
+// A translation as ribbons from each target word to its source words; and, inside a ribbon, its
+// heads, their matrix and one dot product.
 import { dissect } from "./anatomy.js";
 import { certainty } from "./certainty.js";
 import { putTogether } from "./cutting.js";
@@ -67,13 +68,13 @@ export const STRINGS = {
 };
 
 const BEAT = 230; // A word appears after this many milliseconds when the page opens.
-const TOLD = 10_000; // *Again* tells a whole translation in this time at most.
+const TOLD = 10_000; // *Again* shows a whole translation in at most this time.
 const LEAST = 0.03; // Thinner ribbons are not drawn.
-const [LONG, LEAST_OF_LONG] = [14, 0.06]; // Nor are these of a sentence with more words, whose ribbons would hide each other.
-const SHARE = 36; // So wide is a share beside a word, in pixels.
-const REACH = 6; // So many pixels beside a ribbon belong to it.
+const [LONG, LEAST_OF_LONG] = [14, 0.06]; // In a longer sentence, ribbons thinner than this are not drawn, because they would hide each other.
+const SHARE = 36; // The width of a share beside a word, in pixels.
+const REACH = 6; // This many pixels beside a ribbon belong to it.
 const SHOWN = 3; // The products of this many components are written out.
-const [CHOSEN, INSIDE, MATRIX, DOT] = [1, 2, 3, 4]; // How deep the reader is: a word or a ribbon, its heads, a head, a cell.
+const [CHOSEN, INSIDE, MATRIX, DOT] = [1, 2, 3, 4]; // The depth of the reader's place: a word or a ribbon, its heads, a head, a cell.
 const isWord = (text) => /[\p{L}\p{N}]/u.test(text);
 const percent = (share) => `${Math.round(100 * share)} %`;
 
@@ -90,7 +91,7 @@ export function layout(sourceWidths, targetWidths, weights, width, size) {
   const gap = 0.8 * size;
   const total = (widths) => widths.reduce((sum, w) => sum + w + gap, -gap);
   const upright = Math.max(total(sourceWidths), total(targetWidths)) > width;
-  const unit = upright ? 1.05 * size : 1.3 * size; // A weight of 1 is so wide.
+  const unit = upright ? 1.05 * size : 1.3 * size; // The width of a weight of 1.
   const count = Math.max(sourceWidths.length, targetWidths.length);
   const pitch = (count > LONG ? 1.6 : 1.75) * size;
   let from;
@@ -166,14 +167,14 @@ function fromLine(x, y, [x1, y1], [x2, y2]) {
 
 const depthOf = (place) => (!place ? 0 : place.row !== undefined ? DOT : place.layer !== undefined ? MATRIX : place.isInside ? INSIDE : CHOSEN);
 
-/** The place around a place. */
+/** The place that contains a place. */
 function outwards(place) {
   const { target, source, layer, head } = place;
   const depth = depthOf(place);
   return [null, null, { target, source }, { target, source, isInside: true }, { target, source, isInside: true, layer, head }][depth];
 }
 
-/** What an address says of a place, in numbers from 1. */
+/** The URL's parameters of a place, in numbers from 1. */
 export function placed(place) {
   if (!place) return {};
   const { target, source, isInside, layer, head, row, column } = place;
@@ -183,7 +184,7 @@ export function placed(place) {
   }).filter(([, x]) => x !== undefined).map(([name, x]) => [name, name === "in" ? x : x + 1]));
 }
 
-/** The place that an address asks for, or null; `fits` says whether a translation has it. */
+/** The place that a URL names, or null; `fits` is whether a translation has it. */
 export function placeIn(search) {
   const query = new URLSearchParams(search);
   const from1 = (text) => (/^\d{1,4}$/.test(text) ? text - 1 : NaN);
@@ -255,7 +256,7 @@ function render({ model, el, fallback }) {
   }, h("div", { class: "attn-w-asked" }, asked, way.node), input,
   h("button", { class: "attn-w-button", "data-attn": "translate" }, t.translate), label, picker);
 
-  /** After the direction has changed, what was translated gives way to its translation; what the reader has typed since stays. */
+  /** After a change of direction, replace what was translated by its translation; keep what the reader has typed since. */
   function turned(keep) {
     way.swap(input, said, sentence(), keep);
     input.lang = way.from;
@@ -267,7 +268,7 @@ function render({ model, el, fallback }) {
   // Translating ------------------------------------------------------------------
   const pieceChoice = h("div", { class: "attn-ribbons-pieces", hidden: true });
   const whole = h("p", { class: "attn-ribbons-whole" }); // The translation of several pieces.
-  /** Translate what is in the box; from an address or the history come a place and a piece as well. */
+  /** Translate the text in the box; a URL or the history adds a place and a piece. */
   async function wish(wanted = null) {
     const turn = ++wishes;
     stop();
@@ -504,7 +505,7 @@ function render({ model, el, fallback }) {
     const chance = shown.probabilities?.[best.word];
     return isWord(word) && chance != null ? `${text} ${fill(t.chance, { chance: format(chance), sure: percent(sure.sure(chance, shown.from)) })}` : text;
   }
-  /** Say of the sentence shown where the attention is most and least like a dictionary. */
+  /** Show a sentence on the words whose attention is most and least like a dictionary. */
   function read() {
     const best = shown.target.flatMap((word, i) => (isWord(word) ? [meant({ target: i }).find(({ other }) => isWord(shown.source[other]))] : [])).filter(Boolean).sort((a, b) => b.weight - a.weight);
     if (!best.length) return put(reading, "");
@@ -519,7 +520,7 @@ function render({ model, el, fallback }) {
       type: "button", class: "attn-w-button", "data-attn": "inside", onclick: () => enter(one ?? { target: word, source: other }),
     }, fill(t.inside, { heads: nHeads(), word: shown.target[word], other: shown.source[other] })));
   }
-  /** A touch chooses a word or a ribbon, of which the line below tells; a second one goes inside. */
+  /** The first touch chooses a word or a ribbon, which the line below describes; a second one opens it. */
   function touch(one) {
     if (at && at.target === one.target && at.source === one.source) return enter(one);
     go(one);
@@ -536,7 +537,7 @@ function render({ model, el, fallback }) {
     const { word, other } = telling(one);
     go({ target: word, source: other, isInside: true });
   };
-  /** Go to a place: inwards is a new entry, beside takes the place of this one, and outwards is an entry behind. */
+  /** Go to a place: inwards adds a history entry, sideways replaces the current one, and outwards goes back. */
   function go(to) {
     if (returning) {
       const { then } = returning;
@@ -572,13 +573,13 @@ function render({ model, el, fallback }) {
     returning = null;
     then();
   }
-  /** Write the place into the history and the address. From a folder, a browser allows no other address. */
+  /** Write the place into the history and the URL. In a local folder, a browser allows no change of the URL. */
   function keep(how) {
     if (!fallback) return;
     const state = { ...history.state, ribbons: { at, behind, said } };
     try { history[how](state, "", address()); } catch { history[how](state, ""); }
   }
-  /** A sentence has come: behind it there are no places of another one. */
+  /** A new sentence has no places of another one in its history. */
   function remember() {
     if (behind.length) rewind(0, () => keep("replaceState"));
     else keep("replaceState");
@@ -600,13 +601,13 @@ function render({ model, el, fallback }) {
     input.value = text;
     if (!way.turn(from, { place, piece })) wish({ place, piece });
   }
-  /** Go to a place that an address asks for. */
+  /** Go to the place that a URL names. */
   function arrive(place) {
     if (place && fits(place, shown)) show(place);
     else if (place) note.append(` ${t.strange}`);
     keep("replaceState");
   }
-  /** Show a place, and what is inside it. */
+  /** Show a place, and its content. */
   function show(place) {
     stop();
     written = shown.target.length;
@@ -622,7 +623,7 @@ function render({ model, el, fallback }) {
     }
     reveal();
   }
-  /** Ask the model for the numbers of the stored example, of which only the weights are in the page. */
+  /** Compute the numbers of the stored example, of which the page has only the weights. */
   async function compute() {
     const turn = ++wishes;
     const translator = await ready(shown.from);
@@ -673,7 +674,7 @@ function render({ model, el, fallback }) {
     return [fill(t.heads, names), fill(t.headsText, values) + cut, h("div", { class: "attn-ribbons-tiles", style: `--attn-heads: ${shown.cross[0].length}` },
       tiles.map((row, l) => [h("span", { class: "attn-w-label" }, fill(t.layer, { layer: l + 1 })), row]))];
   }
-  /** The matrix is that of tokens: inside a word that was cut there are several dot products. */
+  /** The matrix is over tokens: a word that was split has several dot products. */
   function matrix({ word: written_, other: read }) {
     const { target: word, source: other, layer, head } = at;
     const { source, target, cross } = shown.tokens;
@@ -730,7 +731,7 @@ function render({ model, el, fallback }) {
     for (const [name, x] of Object.entries(placed(at))) url.searchParams.set(name, x);
     return url.href;
   }
-  /** The drawing as a file: what the style sheet says is written into it. */
+  /** The drawing as a file, with the rules of the style sheet inlined. */
   function drawing() {
     const before = at;
     if (depthOf(at) >= INSIDE) {
@@ -808,7 +809,7 @@ function render({ model, el, fallback }) {
   });
   draw();
   observer.observe(stage);
-  /** Words that have come into another font are as wide as they are in it. */
+  /** Words that are drawn in another font than before are measured again. */
   const refit = () => {
     const measure = ruler(stage, sizeOf(Math.max(shown.source.length, shown.target.length), stage.clientWidth || 880));
     if (String([shown.source.map(measure), shown.target.map(measure)]) !== measured) draw();

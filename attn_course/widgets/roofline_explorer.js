@@ -1,4 +1,5 @@
-// What a token costs: prefill and decoding of a model under the roof of a card, and the time that each takes at best.
+// The cost of a token: prefill and decoding of a model on the roofline of an accelerator, and the
+// least time of each.
 import { announcer, fill, h, put, radios, uid, watch } from "./shared.js";
 
 export const STRINGS = {
@@ -26,10 +27,10 @@ export const BITS = [16, 8, 4];
 export const BATCHES = Array.from({ length: 9 }, (_, i) => 2 ** i);
 export const CONTEXTS = Array.from({ length: 11 }, (_, i) => 2 ** (i + 7));
 const CACHE = 2; // bytes of a number in the cache
-const NAMES = ["model", "card", "batch", "context", "bits"]; // What the address says.
+const NAMES = ["model", "card", "batch", "context", "bits"]; // The parameters of the URL's query string.
 const [LEFT, RIGHT] = [-0.5, 5.2]; // The ends of the axis, as powers of ten.
 
-/** What reading one prompt and writing one token for each text of a batch compute and move. */
+/** The FLOPs and the bytes moved for the prefill of one prompt, and for one decoding step, which writes a token for each sequence. */
 export function counts([, parameters, layers, width, kvWidth], batch, context, bits) {
   const weights = (parameters * bits) / 8;
   const cache = 2 * layers * kvWidth * CACHE * context;
@@ -40,10 +41,10 @@ export function counts([, parameters, layers, width, kvWidth], batch, context, b
   };
 }
 
-/** How fast a machine can be at best, in FLOP/s. */
+/** The attainable speed of an accelerator, in FLOP/s. */
 export const roof = (intensity, peak, bandwidth) => Math.min(peak, bandwidth * intensity);
 
-/** Intensity, speed and time of some work on a machine. */
+/** Intensity, speed and time of some work on an accelerator. */
 export function at({ flops, bytes, tokens }, [, peak, bandwidth]) {
   const intensity = flops / bytes;
   const seconds = flops / roof(intensity, peak, bandwidth);
@@ -66,7 +67,7 @@ export function duration(seconds, { minutes, hours, days }) {
   return `${x >= 1000 ? Math.round(x) : Number(x.toPrecision(3))}\u202f${unit}`;
 }
 
-/** The settings that an address asks for, over those of the page; what is not possible is left out. */
+/** The settings that the URL's query string holds, over those of the page; invalid ones are left out. */
 export function settingsIn(search, start, nModels, nCards) {
   const said = new URLSearchParams(search);
   const upTo = (n) => Array.from({ length: n }, (_, i) => i);
@@ -75,7 +76,7 @@ export function settingsIn(search, start, nModels, nCards) {
     .map((name) => [name, Number(said.get(name))])) };
 }
 
-/** The address that brings the settings back; one that asks for nothing if they are those of the page. */
+/** The URL that restores the settings; without a query string if they are those of the page. */
 export function addressOf(href, settings, start) {
   const url = new URL(href);
   for (const name of NAMES) {
@@ -153,7 +154,7 @@ function render({ model, el, fallback }) {
       input.setAttribute("aria-valuetext", settings[name]);
       put(shown, grouped(settings[name]));
     }
-    // The top of the roof stands at 12 of 100; four decades below it is the floor.
+    // The peak is at 12 of 100, and the floor, at 98, is 3.4 decades below it.
     const high = (speed) => Math.min(98, 12 + (86 * Math.log10(top / speed)) / 3.4);
     const ridge = Math.log10(top / bandwidth);
     line.setAttribute("d", `M${across(ridge - 3.6)} ${12 + (86 * Math.min(3.6, ridge - LEFT)) / 3.4}L${across(ridge)} 12H100`);
@@ -192,7 +193,7 @@ function render({ model, el, fallback }) {
       cache > weights ? t.cache : cache < weights / 10 ? t.weights : t.mixed].join(" ");
   }
 
-  // One figure of a page may have the address, and only where the page is not a notebook.
+  // Only the first roofline figure of a page reads and writes the URL, and none does in a notebook.
   const own = () => fallback && document.querySelector("[data-anywidget=roofline_explorer]") === fallback.parentElement;
   let due = false;
   const soon = () => { // A touch may change several traits, and the figure is drawn once.

@@ -45,7 +45,7 @@ const NAMED = 6;
 const share = (p) => (p === 0 ? "0" : p < 0.0005 ? "<\u20090.001" : format(p, 3));
 const STEPS = [1, 2, 3, 5, 10, 20, 50, 100];
 
-/** Return the places of a row's numbers, the largest first. Of equal numbers, the first comes first. */
+/** Return the indices of a row's numbers, the largest first. Of equal numbers, the first comes first. */
 const ranked = (row) => [...row.keys()].sort((a, b) => row[b] - row[a] || a - b);
 
 /** Compute `attn.decoding.next_token_probabilities`: temperature, then top-k, then top-p. */
@@ -173,7 +173,7 @@ function render({ model, el }) {
   }
   const forget = () => { draws = []; random = generator(1); update(); };
   const settings = ["context", "temperature", "top_k", "top_p"];
-  // The draws were made with the old settings, so a change of settings deletes them.
+  // The samples were drawn with the old settings, so a change of settings deletes them.
   const stops = [watch(model, settings, forget), watch(model, settings, () => live.say(summary.textContent))];
 
   el.append(h("div", {

@@ -4,7 +4,7 @@ import { fill, format, h, rich, scroller, visible } from "./shared.js";
 
 const MARGIN = 40; // The newest step stands this far from the edge, so that the fade does not cover it.
 
-/** Draw the `tree` that `beamSearch` returns. `winner` is the place of the winner in it, and `tokens` names the ids, in the language that is `spoken`. */
+/** Draw the `tree` of `beamSearch`. `winner` is the winner's index in it, and `tokens` names the ids, in the language `spoken`. */
 export function searchTree({ t, spoken, tree, winner, width, tokens }) {
   const path = pathTo(tree, winner);
   const won = new Set(path);
@@ -51,7 +51,7 @@ export function searchTree({ t, spoken, tree, winner, width, tokens }) {
   observer.observe(plane);
   const last = columns.length - 1;
 
-  /** Show the first `count` steps. What wins is marked only when the whole tree is there. */
+  /** Show the first `count` steps. The winner is marked only when the whole tree is shown. */
   function reveal(count) {
     columns.forEach((column, step) => column.toggleAttribute("data-later", step > count));
     nodes.forEach((one, place) => one.toggleAttribute("data-won", count === last && won.has(place)));

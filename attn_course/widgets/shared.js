@@ -1,4 +1,4 @@
-// What the widgets share: the mathematics, numbers as text, and a little DOM.
+// Shared by the widgets: mathematics, numbers as text, and a few functions for the DOM.
 
 // Mathematics ----------------------------------------------------------------
 
@@ -77,7 +77,7 @@ export const signed = (x, digits = 2) => (format(x, digits).startsWith("−") ? 
 /** Write a temperature, which may be below a hundredth. */
 export const formatTemperature = (x) => (x < 0.1 ? x.toPrecision(2) : x.toFixed(2));
 
-/** Return the places of the largest number of a row: more than one if they tie. */
+/** Return the indices of the largest number of a row: more than one if they tie. */
 export function largest(row) {
   const top = Math.max(...row);
   return [...row.keys()].filter((i) => top - row[i] <= 1e-9);
@@ -190,7 +190,7 @@ export function scroller(label, ...children) {
   return box;
 }
 
-/** A sentence for screen readers, which is announced when the reader has stopped changing the figure. */
+/** A live region for screen readers, which is updated when the reader has stopped changing the figure. */
 export function announcer() {
   const node = h("p", { class: "attn-w-hidden", role: "status", "data-attn": "status" });
   let timer;
@@ -201,7 +201,7 @@ export function announcer() {
   return { node, say };
 }
 
-/** A choice of one among a few: [value, text] each. */
+/** Radio buttons for a few options: [value, text] each. */
 export function radios(label, hook, options, chosen, choose) {
   const name = uid();
   return h("fieldset", { class: "attn-w-inline" }, h("legend", {}, label), options.map(([value, text]) =>
@@ -234,7 +234,7 @@ export function temperatureSlider(label, model) {
   return { node, update };
 }
 
-/** A list to pick an example from, and its label. */
+/** A list for choosing an example, and its label. */
 export function examples(t, options, choose) {
   const pick = h("select", {
     id: uid(), class: "attn-live-input", "data-attn": "pick", onchange: () => { if (pick.value) choose(pick.value); },

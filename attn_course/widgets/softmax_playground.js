@@ -30,7 +30,7 @@ export const STRINGS = {
   },
 };
 
-/** What the readouts show: entropy in bits, 2 to that power, and the derivative of the largest by its score. */
+/** The readouts: entropy in bits, 2 to that power, and the derivative of the largest weight with respect to its score. */
 export function readouts(weights) {
   const bits = entropy(weights);
   const top = Math.max(...weights);

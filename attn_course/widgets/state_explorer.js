@@ -1,4 +1,4 @@
-// Where things are: facts that are written into a memory, and what it recalls under each rule.
+// Positions of things: facts that are written into a memory, and what it recalls under each rule.
 import { announcer, attention, dot, fill, format, h, list, put, radios, rich, roving, watch } from "./shared.js";
 
 export const STRINGS = {
@@ -37,10 +37,10 @@ const MOST = 9; // facts
 const FADES = { retention: true, gated: true };
 const CORRECTS = { delta: true, gated: true };
 
-/** S^T key: what a state of shape (d_k, d_v) answers. */
+/** S^T key: the answer of a state of shape (d_k, d_v). */
 export const read = (state, key) => state[0].map((_, j) => dot(key, state.map((row) => row[j])));
 
-/** One step of a rule with a state: the new state, what it answered to the key before, and what was written. */
+/** One step of a rule with a state: the new state, its previous answer to the key, and what was written. */
 export function step(rule, state, key, value, decay) {
   const left = state.map((row) => row.map((x) => (FADES[rule] ? decay * x : x)));
   const old = read(left, key);

@@ -24,10 +24,10 @@ export const TILES = [1, 2, 4];
 export const BASES = ["2", "e"];
 const MOST = 8;
 export const LARGEST = 20;
-const NAMES = ["scores", "values", "tile", "base", "step"]; // What the address says.
+const NAMES = ["scores", "values", "tile", "base", "step"]; // The parameters of the URL's query string.
 const POWER = { 2: (x) => 2 ** x, e: Math.exp };
 
-/** What is kept after each tile, the first time nothing: its peak, total and output; and how it came about. */
+/** The state after each tile, first the empty one: its peak, total and output; and how it was computed. */
 export function walk(scores, values, tile, base) {
   const power = POWER[base];
   const kept = [{ peak: -Infinity, total: 0, output: 0 }];
@@ -60,7 +60,7 @@ export function numbersIn(line) {
   return words.length >= 2 && words.length <= MOST && found.every((x) => Math.abs(x) <= LARGEST) ? found : null;
 }
 
-/** The settings that an address asks for, over those of the page; what is not possible is left out. */
+/** The settings that the URL's query string holds, over those of the page; invalid ones are left out. */
 export function settingsIn(search, start) {
   const said = new URLSearchParams(search);
   const found = { ...start };
@@ -73,7 +73,7 @@ export function settingsIn(search, start) {
   return found;
 }
 
-/** The address that brings the settings back; one that asks for nothing if they are those of the page. */
+/** The URL that restores the settings; without a query string if they are those of the page. */
 export function addressOf(href, settings, start) {
   const url = new URL(href);
   for (const name of NAMES) {
@@ -201,7 +201,7 @@ function render({ model, el, fallback }) {
     return `${how} ${n > 0 ? fill(n > 1 ? t.left : t.one, { n }) : fill(t.end, { result: number(now.output / now.total), whole: number(whole(scores, values, kind)) })}`;
   }
 
-  // One figure of a page may have the address, and only where the page is not a notebook.
+  // Only the first tile figure of a page reads and writes the URL, and none does in a notebook.
   const own = () => fallback && document.querySelector("[data-anywidget=tile_explorer]") === fallback.parentElement;
   let due = false;
   const soon = () => { // A touch may change several traits, and the figure is drawn once.

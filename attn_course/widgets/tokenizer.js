@@ -26,7 +26,7 @@ export class WordTokenizer {
     this.ids = new Map(tokens.map((token, id) => [token, id]).slice(SPECIAL_TOKENS.length));
   }
 
-  /** Return the id of each word, between <sos> and <eos> if they are asked for. */
+  /** Return the id of each word, with <sos> and <eos> if requested. */
   encode(text, { sos = false, eos = false } = {}) {
     const ids = this.split(text).map((word) => this.ids.get(word) ?? UNK);
     return [...(sos ? [SOS] : []), ...ids, ...(eos ? [EOS] : [])];
@@ -78,7 +78,7 @@ export function join(words) {
 
 const FIRST_BYTE = SPECIAL_TOKENS.length;
 const FIRST_MERGE = FIRST_BYTE + 256;
-// A run of letters, of digits or of other marks, with one space before it; or white space.
+// A run of letters, of digits or of other marks, with at most one space before it; or white space.
 const PIECE = new RegExp(` ?(?:[\\p{L}\\p{Nl}\\p{No}][\\p{L}\\p{Nl}\\p{No}\\p{M}${JOINERS}]*|\\p{Nd}+|[^\\p{L}\\p{N}${SPACE}]+)|[${SPACE}]+(?![^${SPACE}])|[${SPACE}]+`, "gu");
 
 /** All 256 bytes and the merges of a vocabulary, { tokens, merges }: the file of BytePairTokenizer.save. */
@@ -93,7 +93,7 @@ export class BytePairTokenizer {
 
   nameOf(left, right) { return left * this.tokens.length + right; }
 
-  /** The ids of any text, after <sos> and before <eos> if asked for. */
+  /** The ids of any text, with <sos> and <eos> if requested. */
   encode(text, { sos = false, eos = false } = {}) {
     const half = text.search(/\p{Surrogate}/u);
     if (half >= 0) {

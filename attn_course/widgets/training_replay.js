@@ -1,4 +1,5 @@
-// A training wound forwards and back: its curves, what it writes, and whom it looks at.
+// Plays back a recorded training: its curves, the model's translation and its cross-attention at
+// each checkpoint.
 import { announcer, fill, format, formatBrief, h, put, scroller, uid, watch } from "./shared.js";
 
 export const STRINGS = {
@@ -26,7 +27,7 @@ export const STRINGS = {
   },
 };
 
-const PACE = 800; // The next moment comes after this many milliseconds.
+const PACE = 800; // The next checkpoint is shown after this many milliseconds.
 const MOST_WORDS = 10; // An untrained model does not stop, so its text is cut after this many words.
 
 /** The first words of a text. */
@@ -95,7 +96,7 @@ function render({ model, el }) {
     timer = null;
     put(button, still.matches ? t.next : t.play);
   }
-  /** Go to the next moment, and from the last to the first. */
+  /** Go to the next checkpoint, and from the last to the first. */
   const advance = () => set("frame", (model.get("frame") + 1) % steps.length);
   /** Play, or with reduced motion move on by one. */
   function press() {
@@ -159,7 +160,7 @@ function render({ model, el }) {
   };
 }
 
-/** Two curves over the moments, and a line at the one shown. */
+/** Two curves over the checkpoints, and a line at the one shown. */
 function chart(title, series, measures, steps, top) {
   const last = steps.length - 1;
   const numbers = series.map(([name]) => h("b", { class: "attn-w-number", "data-attn": `${name}-value` }));
@@ -182,7 +183,7 @@ function chart(title, series, measures, steps, top) {
   return { node, update };
 }
 
-/** Who looks at whom in one sentence; frames mark what the grammar knows to be right. */
+/** The cross-attention heat map of one sentence; bordered cells are links of the grammar's alignment. */
 function matrix(t, { source, target, sure, possible }) {
   const has = (links, i, j) => links.some(([s, u]) => s === j && u === i);
   const gold = target.map((_, i) => source.map((_, j) => (has(sure, i, j) ? "sure" : has(possible, i, j) ? "possible" : null)));

@@ -220,7 +220,7 @@ function turnOf(position, d) {
   return turns.get(name);
 }
 
-/** Component 2i is sin(position / base^(2i/d_model)), component 2i + 1 its cosine. */
+/** Component 2i is sin(position / base^(2i/d_model)), component 2i + 1 the cosine of the same angle. */
 export function sinusoidal(position, dModel, base = 10000) {
   return Float32Array.from({ length: dModel }, (_, c) => {
     const angle = position / base ** ((c - (c % 2)) / dModel);
@@ -234,7 +234,7 @@ export const add = (a, b) => a.map((row, i) => {
   return sum;
 });
 
-/** x Wᵀ + b: one row of W for each number that comes out. */
+/** x Wᵀ + b for each vector of a sequence. */
 export function linear({ weight, bias }, x) {
   const rows = multiply(weight, x) ?? multiplySlowly(weight, x);
   if (bias) {

@@ -1,4 +1,4 @@
-// One token, one head or two, in a sentence and in the one with its people exchanged.
+// One token, one head or two, in a sentence and in the same sentence with its people exchanged.
 import { announcer, fill, format, h, put, radios, uid, watch } from "./shared.js";
 
 export const STRINGS = {
@@ -29,7 +29,7 @@ export const STRINGS = {
 /** How much of each name, in the order of the given sentence, a head hands over in it and with the people exchanged. */
 export const handed = (look) => [[look, 1 - look, 0], [1 - look, look, 0]];
 
-/** Which sentence says what these heads, each by its weight on the giver, leave to a reader. */
+/** Return which sentence a reader infers from these heads, each given by its weight on the giver. */
 export function verdict(looks) {
   const apart = Math.abs(looks[0] - looks[looks.length - 1]);
   const pure = looks.every((look) => look < 0.005 || look > 0.995);
@@ -51,7 +51,7 @@ function render({ model, el }) {
     const input = h("input", {
       type: "range", id, min: 0, max: 1, step: 0.05, "data-attn": "look", "data-index": n,
       oninput: () => {
-        // The right end is the receiver, where the word stands in the sentence.
+        // The right end is the receiver, which comes later in the sentence.
         model.set("looks", model.get("looks").map((x, i) => (i === n ? Number((1 - input.value).toFixed(2)) : x)));
         model.save_changes();
       },
@@ -112,7 +112,7 @@ function render({ model, el }) {
     put(said, t[verdict(looks)]);
   }
   const count = radios(fill(t.heads, { verb: words[verb] }), "n-heads", [[1, t.one], [2, t.two]], model.get("n_heads"), (n) => {
-    // A second head is of use where the first one looks the other way.
+    // A second head is useful if it attends to the other person.
     if (n === 2 && verdict(model.get("looks")) !== "mixed") model.set("looks", [1, 0]);
     model.set("n_heads", n);
     model.save_changes();

@@ -1,4 +1,4 @@
-// VisualAsker: a scene to paint, a question, and what the trained model answers and looks at.
+// VisualAsker: a scene to paint, a question, and the trained model's answer and attention.
 import { COLOURS, GROUND, N_COLUMNS, N_ROWS, SHAPES, agree, allQuestions, pixelPaths, questionText, rightAnswer } from "./scenes.js";
 import { announcer, examples, fill, format, formatBrief, h, largest, list, put, radios, roving, uid } from "./shared.js";
 import { loadVisual, look } from "./visual_model.js";

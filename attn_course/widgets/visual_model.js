@@ -19,9 +19,8 @@ export function loadVisual(model) {
 /**
  * Ask a scene: { layers, logits, probabilities }, layers as those of transformer.js.
  *
- * `without` takes one part away: "places", which tell a patch its row and column; "choice", so
- * that every patch gets the same weight; "mask", so that the question is padded and its padding
- * is read.
+ * `without` removes one part: "places", the positions of the patches; "choice", so that every patch
+ * gets the same weight; "mask", so that the question is padded and its padding is not masked.
  */
 export function look({ config, parameters }, things, ids, without = null) {
   const { embedding, decoder, output } = parameters;

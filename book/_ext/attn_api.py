@@ -240,7 +240,7 @@ class Api(SphinxDirective):
         document = new_document(str(path), self.state.document.settings)
         document.reporter = self.state.document.reporter
         MockRSTParser().parse(text, document)
-        # From Sphinx 9 on, a word in the type of an argument would also link to an attribute.
+        # Sphinx 9 and later would link a plain word in an argument's type to an attribute.
         for name in list(document.findall(addnodes.pending_xref)):
             if name["reftype"] == "class" and name["reftarget"].islower():
                 name.replace_self(name.children)

@@ -1,13 +1,13 @@
-// An editor in the place of a cell, what runs its code, and what comes out.
+// An editor in the place of a cell, the code that runs it, and its output.
 "use strict";
 
 window.attnPanel = (function () {
   const { settings: { base, ui }, storage, keys, language } = window.attnPython;
-  const SECONDS = 10; // that a run may take
-  const LONGER = 60; // that a translation may take: a right function may be slow, and the machine names the slow one
-  const DRAWS = /^\s*(import|from)\s+(matplotlib|attn_course\b.*\bplots)\b/m; // what asks for matplotlib
+  const SECONDS = 10; // the time limit of a run
+  const LONGER = 60; // the time limit of a translation: a right function may be slow, and the machine names the slow one
+  const DRAWS = /^\s*(import|from)\s+(matplotlib|attn_course\b.*\bplots)\b/m; // the code that needs matplotlib
   const all = [...document.querySelectorAll(".attn-py-setup, .attn-py-run, .attn-py-draws")];
-  const panels = new Map(); // of a cell, its panel
+  const panels = new Map(); // from a cell to its panel
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
   /* Python --------------------------------------------------------------- */
@@ -17,7 +17,7 @@ window.attnPanel = (function () {
   let abandon = null; // ends the wait for a Python that starts
   let busy = null; // the panel whose code runs
   let ran = new Set(); // the cells that this Python has run
-  let brought = null; // a promise while the numbers of the translator come and afterwards
+  let brought = null; // a promise while the translator's weights load and afterwards
   let drawing = null; // the same for matplotlib
 
   function stop() {
@@ -42,7 +42,7 @@ window.attnPanel = (function () {
     return ready;
   }
 
-  /** Ask the Python that runs for more than it has begun with. */
+  /** Send a further loading request to the running Python. */
   function more(message) {
     const came = new Promise((resolve, reject) => {
       abandon = () => reject(new Error(ui.stopped));
@@ -67,7 +67,7 @@ window.attnPanel = (function () {
     return drawing;
   }
 
-  /** Forget what has run; a Python that is beyond that gives way to a new one. */
+  /** Forget what has run; a Python that cannot do so is replaced. */
   const forget = () => {
     ran = new Set();
     if (ready) more({ kind: "begin" }).catch(() => {});
@@ -122,7 +122,7 @@ window.attnPanel = (function () {
     return found;
   }
 
-  /** A line for a sentence in the place of the code that translates one: what is asked of an editor. */
+  /** A text field instead of the code that translates a sentence, with the interface of an editor. */
   function sentenceIn(place, code, onRun) {
     const sentence = /translate\("(.*)"\)/;
     const input = element("input", { type: "text", value: sentence.exec(code)[1], autocomplete: "off", lang: "en" });

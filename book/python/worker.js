@@ -1,8 +1,8 @@
-// The page's Python, in a worker of its own: it may be stopped at any time without a loss.
+// The page's Python, in its own worker, which may be stopped at any time without a loss.
 "use strict";
 
-const MOST = 20000; // characters that a run may print
-const TRYING = 3; // seconds for which a verdict may look for a change that mends: after ten the page ends the run
+const MOST = 20000; // the most characters that a run may print
+const TRYING = 3; // seconds for which a verdict may search for a correcting change: the page stops the run after ten
 let python = null;
 let session = null;
 let room = 0;
@@ -16,7 +16,7 @@ function print(text) {
   postMessage({ kind: "print", text: shown, cut: room <= 0 });
 }
 
-/** Tell how much of the files has come, whoever asks for them. */
+/** Report how much of the files has arrived, to whoever requested them. */
 function count(sizes, base) {
   const total = Object.values(sizes).reduce((sum, size) => sum + size, 0);
   const plain = self.fetch.bind(self);
@@ -66,7 +66,7 @@ sys.path.insert(0, "/course")
   begin();
 }
 
-/** What went wrong, in a line: of a traceback of Python's the last. */
+/** The error in one line: the last line of a Python traceback. */
 function lineOf(error) {
   const lines = String(error.message ?? error).trim().split("\n");
   return lines[0].startsWith("Traceback") ? lines.at(-1) : lines[0];
@@ -85,7 +85,7 @@ lambda request: json.dumps(_session.answer(json.loads(request)))
 `);
 }
 
-/** Matplotlib and what it needs, which few pages want; what ran before is to run again, with it. */
+/** Load matplotlib and its dependencies, which few pages need; the earlier cells must then run again. */
 async function draw({ base }) {
   const { drawing } = await (await fetch(`${base}files.json`)).json();
   const wheels = Object.keys(drawing).map((name) => base + name);
@@ -94,7 +94,7 @@ async function draw({ base }) {
   begin();
 }
 
-/** The numbers of the translator, which few who write code want. */
+/** Load the translator's weights, which few readers of the code need. */
 async function bring({ file }) {
   const answer = await fetch(file);
   if (!answer.ok) throw new Error(file);

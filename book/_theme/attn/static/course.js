@@ -1,4 +1,5 @@
-// The page's own behaviour: colour scheme, menu, copying code, wide boxes, paper, where you are.
+// The page's own behaviour: colour scheme, menu, copying code, wide boxes, printing, the current
+// section.
 (function () {
   "use strict";
 
@@ -32,11 +33,12 @@
     for (const details of folded.splice(0)) details.open = false;
   });
 
-  // What the reader has come near stays laid out, in the page as it would be without waiting (course.css).
+  // Content that the reader has scrolled near stays laid out, as it would be without lazy rendering
+  // (course.css).
   document.addEventListener("contentvisibilityautostatechange", ({ target, skipped }) => {
     if (!skipped) target.classList.add("attn-near");
   }, true); // in Firefox it does not bubble
-  // From here on all of the page is laid out: a place in it is found by true heights.
+  // From here on the whole page is laid out, so that positions are computed from true heights.
   const layOutAll = () => { delete root.dataset.layout; };
 
 
@@ -76,7 +78,7 @@
     block.append(copy);
   }
 
-  // Some widgets bring their script when their reader comes near.
+  // Some widgets load their script when the reader comes near.
   for (const late of document.querySelectorAll("[data-late]")) {
     const near = new IntersectionObserver((entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
@@ -94,7 +96,8 @@
   );
   const isCut = (box) => box.scrollWidth - box.clientWidth - box.scrollLeft > 2;
   const fade = (box) => box.classList.toggle("attn-goes-on", isCut(box));
-  // All are read before any is written to, or the page is laid out anew for each.
+  // All sizes are read before anything is written, or the browser would lay out the page after
+  // each.
   const sizes = new ResizeObserver((changes) => {
     const found = changes.map(({ target: box }) => ({ box, isWide: box.scrollWidth > box.clientWidth, goesOn: isCut(box) }));
     for (const { box, isWide, goesOn } of found) {
@@ -166,7 +169,7 @@
   article.addEventListener("click", (event) => {
     const link = event.target.closest(".bibtex-citation a[title]");
     if (!link || !sourceBox.isConnected || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    if (notes.get(link.hash).beside === link) return; // it can be read already
+    if (notes.get(link.hash).beside === link) return; // it is visible already
     event.preventDefault();
     const more = Object.assign(document.createElement("a"), { href: link.href, textContent: document.body.dataset.source, autofocus: true });
     sourceBox.replaceChildren(link.title.replace(/\s*(doi:|URL:)\s*(?=\S)/g, " "), " ", more);
@@ -215,7 +218,7 @@
   }
   large.addEventListener("click", (event) => { if (event.target === large) large.close(); });
 
-  // The words that a search has led here by are marked, without a change to the page itself.
+  // Mark the words of the search that led here, without changing the page itself.
   const sought = new Set(new URLSearchParams(location.search).get("highlight")?.split(" "));
   if (sought.size && CSS.highlights) {
     const ranges = [];
@@ -249,13 +252,14 @@
       const above = (heightOf(Number(arrived[1])) - top) * arrived[2] / 1000;
       scrollBy({ top: top + above - TOP, behavior: "instant" });
     };
-    // Figures come to their heights one by one: hold the place meanwhile, unless the reader moves.
+    // Figures reach their final heights one by one: keep the position meanwhile, unless the reader
+    // moves.
     const settle = new ResizeObserver(go);
     settle.observe(document.querySelector("main"));
     for (const own of READER) addEventListener(own, () => settle.disconnect(), { once: true, passive: true });
     addEventListener("load", () => setTimeout(() => {
       settle.disconnect();
-      // An address to keep. Set before, the browser would scroll to the section's beginning.
+      // A URL to keep. If it were set earlier, the browser would scroll to the section's beginning.
       history.replaceState(null, "", `#${section.id}`);
     }, 1000));
   }
@@ -293,7 +297,7 @@
     }
   });
 
-  // Where you are is marked in the contents, and in view there.
+  // The current section is marked in the contents, and scrolled into view there.
   const links = new Map(); // from a section to its links, beside the text and in the menu
   for (const link of document.querySelectorAll(":is(.attn-sidebar, .attn-menu, .attn-own) a[href^='#']:not([href='#'])")) {
     const section = document.getElementById(decodeURIComponent(link.hash.slice(1)));
@@ -335,7 +339,7 @@
     bringInLists();
     remember(current);
   }
-  // The opening page leads back to the section that was read last.
+  // The opening page links to the section that was read last.
   const PLACE = `attn-place-${root.lang}`;
   const opening = document.querySelector("article .attn-button");
   const heading = (section) => section?.querySelector("h1, h2, h3")?.firstChild.textContent.trim() ?? "";

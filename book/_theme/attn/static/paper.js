@@ -1,4 +1,5 @@
-// Answers on paper: they go to the end of a chapter, on a page of their own that a teacher can keep back.
+// Answers on paper: they are moved to the end of a chapter, onto a separate page that a teacher can
+// keep back.
 (function () {
   "use strict";
 
@@ -12,7 +13,7 @@
     return node;
   };
 
-  /** Copy what a closed box holds, without its line and without names, which are of one place each. */
+  /** Copy the content of a closed box, without its summary and without ids, which must be unique. */
   function copy(details, parent) {
     const held = [...details.children].filter((child) => child.tagName !== "SUMMARY");
     for (const child of held) {
@@ -36,7 +37,7 @@
         for (const link of heading.querySelectorAll(".headerlink")) link.remove();
         make("h3", entry, { textContent: heading.textContent.trim() });
       } else {
-        // A question is found again by its number, which it has on paper alone.
+        // On paper a question gets a number, which refers to its answer.
         const label = `${words.question} ${(questions += 1)}`;
         const asked = details.previousElementSibling.previousElementSibling;
         const number = make("span", null, { className: "attn-label", textContent: `${label}. ` });

@@ -1,4 +1,5 @@
-// Cells that run in the page. Here are only their buttons: what runs them is loaded when one is used.
+// Cells that run in the page. This script has only their buttons: the code that runs them is loaded
+// on first use.
 (function () {
   "use strict";
   const settings = JSON.parse(document.body.dataset.python);
@@ -7,7 +8,7 @@
 
   const storage = {
     get(name) { try { return localStorage.getItem(name); } catch { return null; } },
-    /** Whether it is kept: storage may be off, or full. */
+    /** Return whether it was stored: storage may be off, or full. */
     set(name, value) { try { localStorage.setItem(name, value); return true; } catch { return false; } },
     remove(name) { try { localStorage.removeItem(name); } catch { /* it is off */ } },
     names() { try { return Object.keys(localStorage); } catch { return []; } },
@@ -62,7 +63,8 @@
         const names = parts.split(" ");
         const own = names.filter((name) => storage.get(keys.solved(name))).length;
         state.textContent = ui.parts.replace("{own}", own).replace("{all}", names.length);
-        // The stored output is of somebody who has solved nothing: of it only the translation holds.
+        // The stored output is that of a reader who has solved nothing: only its translation is
+        // still right.
         const stored = button.closest(".cell").querySelectorAll(".cell_output :is(.attn-translated > p + p, .attn-machine)");
         for (const part of stored) part.hidden = own > 0;
       } else if (storage.get(keys.solved(exercise))) state.textContent = `✓ ${ui.solved}`;
@@ -91,7 +93,7 @@
     code.append(corner);
   }
 
-  // The notebook with what was written into it.
+  // The notebook with the reader's code in it.
   const download = document.querySelector(".attn-launch a[download]");
   if (download && location.protocol !== "file:" && document.querySelector(".attn-py-bar")) {
     const button = document.createElement("button");

@@ -11,21 +11,21 @@
     field.focus();
     return;
   }
-  // The index weighs more than three pages: it comes when something is sought.
+  // The index is larger than three pages, so it is loaded only for a search.
   const index = document.createElement("script");
   index.src = results.dataset.index;
   index.onload = () => answer(globalThis.attnSearch);
   document.head.append(index);
 
   function answer({ pages, entries }) {
-    /** A word without its accents: who types has not always a key for them. */
+    /** A word without its accents, which not every keyboard has. */
     const fold = (word) => word.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "");
     const WORD = /[\p{L}\p{N}\p{M}_]+/gu;
     const split = (text) => text.match(WORD) ?? [];
     const stemmer = new Stemmer(); // Sphinx's, of the edition's language
     const stem = (word) => fold(stemmer.stemWord(word.toLowerCase()));
 
-    // Every word as it is written without accents: its stems, its commonest spelling, and where it is.
+    // Every word, written without accents: its stems, its commonest spelling, and its places.
     const forms = new Map();
     const stems = new Map(); // from a stem to the forms that have it
     const spelled = new Map();
@@ -59,11 +59,11 @@
       if (kind === "see" && split(title).length === 1 && own.length === 1) instead.set(fold(title), own[0]);
     }
 
-    // How much a word counts in an entry, by where it stands and how near it is to the one typed.
+    // The weight of a word in an entry, by where it occurs and how near it is to the typed one.
     const IN_TITLE = 8;
     const IN_CODE = 0.4;
     const ITS_NAME = 1.2; // a term of the glossary, asked for by its very name
-    /** The forms that a typed word stands for, each with its worth: itself, its stem's, its beginning's. */
+    /** The forms that match a typed word, each with its weight: the word, its stem's forms, and words that begin with it. */
     function meanings(word) {
       const form = fold(word);
       const worth = new Map();
@@ -85,7 +85,7 @@
       }
       return found;
     }
-    /** The pages that hold all words, best first, each with its sections that do, or that hold some. */
+    /** The pages that contain all words, best first, each with its sections that contain all or some. */
     function search(words) {
       const each = words.map(scores);
       const rare = each.map((found) => Math.log(1 + entries.length / (1 + found.size)));
@@ -112,7 +112,7 @@
       return complete.sort((a, b) => b.score - a.score || a.page - b.page);
     }
 
-    /** How many letters must be typed otherwise; two that changed places are one. */
+    /** The number of letters that differ; two swapped neighbours count as one. */
     function distance(a, b, most) {
       if (Math.abs(a.length - b.length) > most) return Infinity;
       let [before, last] = [[], [...Array(b.length + 1).keys()]];
