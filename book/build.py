@@ -129,7 +129,7 @@ def build(sphinx_alone):
                 failed = True
                 print(report.read_text(encoding="utf-8"))
                 print(f"The {language} edition has errors or warnings: see above.")
-    finally:  # If the build is stopped, its processes must not go on in a folder that the next one empties.
+    finally:  # A stopped build leaves no process in a folder that the next one empties.
         for process, _ in processes.values():
             process.terminate()
             process.wait()

@@ -40,7 +40,7 @@ SEEDS = (0, 1)
 N_TO_READ, N_TO_WRITE = 16_000, 12_000
 # The numbers of test examples.
 N_QUESTIONS, N_STORIES, N_IMAGES = 1000, 500, 1000
-# What the visual model learns last, who is to the left of whom, takes this many steps.
+# The steps of the visual model, which learns the spatial relation of two things last.
 SEEING_STEPS = 3000
 # The number of mistakes that are stored as examples.
 N_WRONG = 3
@@ -111,7 +111,7 @@ def said(one, span):
 
 
 def reading(steps=answerer.TRAINING.steps, n=N_QUESTIONS, seeds=SEEDS):
-    """Return what the question answerer gets right, whole and without each ingredient."""
+    """Return the accuracy of the question answerer, whole and without each ingredient."""
     examples = questions(n, seed=1, unseen=True)
     found = {"n": n, "steps": steps, "seeds": list(seeds), "systems": {}, "wrong": {}}
     kinds = {
@@ -190,7 +190,7 @@ def ahead():
 
 
 def headlines(steps=summarizer.TRAINING.steps, n=N_STORIES, seeds=SEEDS):
-    """Return what the summariser gets right, whole and without each ingredient."""
+    """Return the accuracy of the summariser, whole and without each ingredient."""
     examples = stories(n, seed=1, unseen=True)
     found = {"n": n, "steps": steps, "seeds": list(seeds), "systems": {}, "wrong": {}}
     kinds = {"whole": {}, "no positions": {"sizes": {"positions": "none"}}, "no causal mask": {}}
@@ -316,7 +316,7 @@ def nowhere(n, d, slowest):
 
 
 def seeing(steps=SEEING_STEPS, n=N_IMAGES, seeds=SEEDS, n_train=20_000):
-    """Return what the visual answerer gets right, trained whole and without an ingredient."""
+    """Return the accuracy of the visual answerer, trained whole and without an ingredient."""
     examples = make_examples(n, "es", seed=1)
     found = {"n": n, "steps": steps, "seeds": list(seeds), "systems": {}}
     kinds = {

@@ -53,7 +53,7 @@ def rounded(numbers, digits=3):
 
 
 def asked(question):
-    """Return the function that measures a question; its module is imported only then."""
+    """Return the function that measures a question; only this call imports its module."""
 
     @torch.no_grad()
     def measure(told, keep):

@@ -43,7 +43,7 @@ def stored(path=RESULTS):
 
 
 def asked(question):
-    """Return the function that measures a question; its module is imported only then."""
+    """Return the function that measures a question; only this call imports its module."""
 
     def measure(told, keep):
         importlib.import_module(f"experiments.modern_{question}").measure(told, keep)

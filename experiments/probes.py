@@ -190,7 +190,7 @@ def _meanings(translator, pairs):
 
 
 def _references(translator, pairs):
-    """Yield, for each word that a pronoun decides, whether it is predicted, given the words before."""
+    """Yield, for each word that a pronoun decides, whether it is predicted after right words."""
     for pair in pairs:
         predicted = facts.predictions(translator, pair) if pair.coreferences else None
         for known in pair.coreferences:

@@ -58,8 +58,8 @@ def chapter_of(page):
 
 class Reader(NamedTuple):
     """The context in which a chapter is rewritten: its page and language, the pages that are
-    notebooks, the cited works, for each label its page, or None if that is no notebook, and for each
-    figure of the page its number, by name."""
+    notebooks, the cited works, for each label its page, or None if that is no notebook, and the
+    number of each figure of the page, by name."""
 
     page: str
     language: str

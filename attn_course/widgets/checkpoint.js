@@ -21,7 +21,7 @@ export function readCheckpoint(bytes, model = "Transformer") {
   return { config: Object.fromEntries(config), parameters: tree(tensors) };
 }
 
-/** The first eight bytes give the length of the header, and the header gives the place of each tensor behind it. */
+/** The first eight bytes give the length of the header, and the header gives the offset of each tensor after it. */
 function readSafetensors(file, wanted) {
   let metadata, entries, start;
   try {

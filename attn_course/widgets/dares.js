@@ -2,7 +2,7 @@
 // results.
 import { fill, format } from "./shared.js";
 
-export const PRONOUNS = [" they", " he", " she"]; // The model is asked for the probability of each.
+export const PRONOUNS = [" they", " he", " she"]; // The probability of each as the next token is shown.
 const PAIR = /^\p{Lu}\p{L}+ and \p{Lu}\p{L}+ wrote several songs when$/u;
 
 export const DARE_STRINGS = {

@@ -70,7 +70,7 @@ function render({ model, el, fallback }) {
       console.warn(error.message);
     }
     bar.hide();
-    if (turn !== wishes) return; // A newer sentence has been asked for meanwhile.
+    if (turn !== wishes) return; // A newer sentence has been submitted meanwhile.
     if (!translator) return refuse(bar.told(t.failed));
     const { ids, tooLong } = encodeSource(translator, input.value);
     if (!ids.length) return refuse(way.told(t.empty));

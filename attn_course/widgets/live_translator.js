@@ -145,7 +145,7 @@ function render({ model, el }) {
 
   const note = h("p", { class: "attn-live-note", "data-attn": "note" });
   const bar = progressBar(t, megabytes, (text) => put(note, text));
-  const sure = searching ? null : certainty(model); // The figure about search says what it is about.
+  const sure = searching ? null : certainty(model); // The figure about search shows no certainty.
   const warned = (text) => (sure ? `${text} ${sure.rare}` : text);
   // A text may have several lines, which an `input` would lose.
   const input = h("textarea", {
@@ -251,7 +251,7 @@ function render({ model, el }) {
       console.warn(error.message);
     }
     bar.hide();
-    if (turn !== wishes) return; // A newer sentence has been asked for meanwhile.
+    if (turn !== wishes) return; // A newer sentence has been submitted meanwhile.
     retry.hidden = Boolean(translator);
     if (!translator) return refuse(bar.told(t.failed));
     const { pieces, words: split, unknown, nul, longWord } = cutSource(translator, text);

@@ -19,7 +19,7 @@ import { wrong } from "./shared.js";
  * The hooks are functions. They may change the arrays that they are given:
  *   stream(layer, x)        the residual stream that enters a layer; that of nLayers leaves the last
  *   weights(layer, weights) weights[h][i][j] is what query i of head h takes from position j
- *   heads(layer, heads)     heads[h][i] is the weighted mean of values that head h hands over
+ *   heads(layer, heads)     heads[h][i] is the output of head h for query i: a weighted mean of values
  */
 export function loadLlama({ bytes, multiply }) {
   const { metadata, tensors } = readGguf(bytes);

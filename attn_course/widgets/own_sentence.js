@@ -175,13 +175,14 @@ export function ownViews(language, panels, viewed) {
 }
 
 /**
- * The parts of the figure { offer, form, strip, panels }; what switches heads, { toggle, keep, isOff, labels }, each
- * of (layer, head); what the figure tells, { chose, viewed, drawn, placed }: a head, a panel, a version
- * was chosen, two versions were placed beside each other; and
- * `boundary`, which judges where the patch of the reader lies. Null where no model can be had.
+ * The parts of the figure, { offer, form, strip, panels }; the functions that switch heads, { toggle, keep, isOff,
+ * labels }, each of (layer, head); the listeners of the figure, { chose, viewed, drawn, placed }, for a head, a panel
+ * or a version that was chosen, and for two versions that were placed beside each other; and `boundary`, which judges
+ * where the patch of the reader is. Null where no model is available.
  *
- * `show(read)` draws what was read, with the labels and the notes of its versions. `view` opens a panel, `head`
- * enlarges a head, and `beside` places two versions beside each other or not. `inductionOf(read)` measures all heads. `gone` is called when the model is not there any more.
+ * `show(read)` draws the readings, with the labels and the notes of their versions. `view` opens a panel, `head`
+ * enlarges a head, and `beside` places two versions beside each other or not. `inductionOf(read)` measures all heads.
+ * `gone` is called when the model is unloaded.
  */
 export function ownSentence(language, { nLayers, nHeads, search = "", inductionOf, view, head: enlarge, beside: setBeside, show, gone }) {
   const t = OWN_STRINGS[language];
@@ -277,7 +278,7 @@ export function ownSentence(language, { nLayers, nHeads, search = "", inductionO
     if (second && second !== text) found.push(await look({ text: second }));
     const [one, two] = found.map(({ ids }) => ids.length);
     put(note, second === text ? t.same : found[1] && one !== two ? fill(t.unlike, { one, two }) : state.isWhole ? "" : t.strange);
-    state.isWhole = true; // It is said once, of the address with which the page was opened.
+    state.isWhole = true; // The message is shown once, for the URL with which the page was opened.
     readings = found;
     Object.assign(state, { text, other: found[1] ? second : "", off, patch: one === two && patch?.position < one ? patch : null, beside: Boolean(found[1]) && (beside ?? (state.beside || !state.other)) });
     setBeside(state.beside);

@@ -5,8 +5,8 @@ import { wrong } from "./shared.js";
 export const KEPT = "attn-model"; // The name of the browser's Cache API storage.
 
 /**
- * Put the parts, { file, bytes, sha256 } each, one behind the other into an array. `hear` is called with the
- * share that is there.
+ * Load the parts, { file, bytes, sha256 } each, one after the other into an array. `hear` is called with the
+ * share that is loaded.
  */
 export async function partsInto(whole, base, parts, hear) {
   // Both exist at https and localhost only. Elsewhere the parts are fetched at each visit.

@@ -216,7 +216,7 @@ function render({ model, el, fallback }) {
   const live = announcer();
   const way = directions(model, turned);
   let shown = { ...byWords(model.get("example")), from: way.from }; // What the drawing shows, by words, and from which language.
-  let trace = null; // Every number behind it, once the model has computed it.
+  let trace = null; // Every intermediate result of the drawn translation, once the model has computed it.
   let written = still.matches ? shown.target.length : 0;
   let at = null; // The place of the reader, as `depthOf` and `placeIn` know it; null is the sentence.
   let timer;
@@ -274,7 +274,7 @@ function render({ model, el, fallback }) {
     stop();
     note.removeAttribute("data-bad");
     const translator = await ready(way.from);
-    if (turn !== wishes) return; // A newer sentence has been asked for meanwhile.
+    if (turn !== wishes) return; // A newer sentence has been submitted meanwhile.
     if (!translator) return refuse(bar.told(t.failed));
     const { pieces, nul, longWord } = cutSource(translator, input.value);
     if (nul) return refuse(t.nul);
@@ -530,7 +530,7 @@ function render({ model, el, fallback }) {
   // Where the reader is --------------------------------------------------------------
   // Each step inwards is an entry of the browser's history. Its state holds the place, the sentence, and the places of the entries behind it.
   let behind = [];
-  let returning = null; // Until the browser is as far back as it was asked to go: { length, then }.
+  let returning = null; // While the browser goes back to an earlier entry: { length, then }.
 
   const enter = (one) => {
     if (depthOf(at) < CHOSEN) go(one);
@@ -725,7 +725,7 @@ function render({ model, el, fallback }) {
     url.hash = "";
     if (said.text !== first) {
       url.searchParams.set("say", said.text);
-      if (said.from !== "en") url.searchParams.set("from", said.from); // An address without a direction is from English.
+      if (said.from !== "en") url.searchParams.set("from", said.from); // A URL without a direction is from English.
       if (said.piece) url.searchParams.set("piece", said.piece + 1);
     }
     for (const [name, x] of Object.entries(placed(at))) url.searchParams.set(name, x);
@@ -769,7 +769,7 @@ function render({ model, el, fallback }) {
       put(caption, text);
       live.say(text);
     };
-    if (navigator.share && matchMedia("(pointer: coarse)").matches) { // A phone has its own way to send an address to a friend.
+    if (navigator.share && matchMedia("(pointer: coarse)").matches) { // A phone has its own menu for sharing a URL.
       try { return await navigator.share({ title: document.title, text: `${said.text} → ${sentence()}`, url: link }); } catch (error) { if (error.name === "AbortError") return undefined; }
     }
     try {

@@ -49,7 +49,7 @@ function render({ model, el }) {
     },
   }, h("label", { for: id, class: "attn-w-label" }, way.told(t.sentence)), text,
   h("button", { type: "submit", class: "attn-w-button", "data-attn": "translate" }, t.translate),
-  picker[1].length > 2 ? picker : null); // One option asks to choose, and one is the example.
+  picker[1].length > 2 ? picker : null); // One option is the prompt to choose, and one is the example.
 
   async function run({ quiet = false } = {}) {
     if (busy) return;

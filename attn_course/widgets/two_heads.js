@@ -26,7 +26,7 @@ export const STRINGS = {
   },
 };
 
-/** How much of each name, in the order of the given sentence, a head hands over in it and with the people exchanged. */
+/** The weight of a head on each name, in the order of the given sentence: in it and with the people exchanged. */
 export const handed = (look) => [[look, 1 - look, 0], [1 - look, look, 0]];
 
 /** Return which sentence a reader infers from these heads, each given by its weight on the giver. */

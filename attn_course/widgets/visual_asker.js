@@ -65,7 +65,7 @@ const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase
 /** The parts of a language's lexicon that `rightAnswer` and `questionText` need. */
 export const lexicon = (language) => ({ ...STRINGS[language], places: STRINGS[language].places4 });
 
-/** Find the question of the list that a text asks, in either language and whatever its case and its marks: { question, words }. */
+/** Find the listed question that matches a text, in either language, ignoring case and punctuation: { question, words }. */
 export function findQuestion(text) {
   const found = Object.keys(STRINGS).flatMap((language) => {
     const words = lexicon(language);

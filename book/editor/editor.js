@@ -33,7 +33,7 @@ const theme = EditorView.theme({
 /**
  * Put an editor into an element.
  *
- * Tab indents. Escape and then Tab, or Shift-Escape, leaves: nobody is caught in it.
+ * Tab indents. Escape and then Tab, or Shift-Escape, leaves the editor, so it does not trap the focus.
  */
 window.attnEditor = function attnEditor(parent, { doc, label, describedBy, onChange, onRun }) {
   const run = () => { onRun(); return true; };

@@ -62,7 +62,7 @@
     // The weight of a word in an entry, by where it occurs and how near it is to the typed one.
     const IN_TITLE = 8;
     const IN_CODE = 0.4;
-    const ITS_NAME = 1.2; // a term of the glossary, asked for by its very name
+    const ITS_NAME = 1.2; // a term of the glossary whose exact name was typed
     /** The forms that match a typed word, each with its weight: the word, its stem's forms, and words that begin with it. */
     function meanings(word) {
       const form = fold(word);
