@@ -224,7 +224,7 @@ function render({ model, el }) {
     way.load(bar.show).then(() => { if (wishes === before) put(note, t.here); }, () => {}).finally(bar.hide);
     input.removeEventListener("input", fetchEarly);
   }
-  /** After the direction has changed, what is shown gives way to its translation; what the reader has typed since stays. */
+  /** After a change of direction, replace the shown sentence by its translation; keep what the reader has typed since. */
   function turned(keep) {
     way.swap(input, said, whole.hidden ? output.textContent : whole.textContent, keep);
     input.lang = way.from;
