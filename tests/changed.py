@@ -1,4 +1,4 @@
-"""Run the tests that a change reaches: `make test-changed`, or BASE=main for all since then.
+"""Run the tests that a change reaches: `make test-changed`, or BASE=main for all since main.
 
 A test reaches a file if it imports it, directly or through others, or names it in a string; a
 notebook does so through the imports of its cells. A file that is not Python belongs to the
@@ -19,7 +19,7 @@ from tests.machine import Missing, git
 
 # Every test depends on these files.
 EVERYTHING = {"conftest.py", "pyproject.toml", "constraints.txt", "tests/machine.py"}
-# Tests read these by the name of a folder or an exercise, so no string in the test shows it.
+# Tests find these files through the name of a folder or of an exercise, so no string names them.
 FOLDERS = {
     "book/": ("tests/test_book.py", "tests/test_prose.py", "tests/test_site/"),
     "notebooks/": ("tests/test_notebooks.py", "tests/test_prose.py", "tests/test_site/"),
@@ -38,7 +38,7 @@ FOLDERS = {
 
 
 def changed(base):
-    """Return the paths that differ from a commit, those that git does not know yet included."""
+    """Return the paths that differ from a commit, untracked files included."""
     listings = (["diff", "--name-only", base], ["ls-files", "--others", "--exclude-standard"])
     return {
         path
@@ -72,7 +72,7 @@ def _read(path):
 
 @functools.cache
 def _files(module):
-    """Return the files that importing a module runs: its packages' and its own."""
+    """Return the files that importing a module runs: its own and those of its packages."""
     parts = module.split(".")
     candidates = [
         folder + "/".join(parts[:n]) + ending

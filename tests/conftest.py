@@ -14,8 +14,8 @@ from hypothesis.extra import numpy as hnp
 
 import attn_course
 
-# pytest rewrites the assertions of tests alone, so that a failure shows both sides. These modules
-# hold assertions for several tests.
+# pytest shows both sides of a failed assertion only where it rewrites it: in test modules and in
+# the modules named here, which hold assertions for several tests.
 pytest.register_assert_rewrite(
     "tests.exercise_proofs", "tests.grader", "tests.test_assignments", "tests.test_site"
 )
@@ -30,7 +30,7 @@ collect_ignore = ["mutation"]
 settings.register_profile(
     "attn", derandomize=True, database=None, deadline=None, max_examples=100, print_blob=True
 )
-# A quarter of the examples; `make test-fast` asks for it, and `make test` draws them all.
+# This profile draws a quarter of the examples. `make test-fast` uses it; `make test` draws all.
 settings.register_profile("quick", settings.get_profile("attn"), max_examples=25)
 settings.load_profile("attn")
 
@@ -52,14 +52,14 @@ def fresh_settings():
 
 @pytest.fixture(params=["es", "en"])
 def language(request):
-    """Each language of the course in turn, and in use."""
+    """Each language of the course in turn, set as the language in use."""
     attn_course.set_language(request.param)
     return request.param
 
 
 @pytest.fixture(scope="session")
 def corpus():
-    """The corpus of the grammar in its parts, drawn once: that takes ten seconds."""
+    """The parts of the grammar's corpus; drawn once, since that takes ten seconds."""
     from attn_course.grammar import splits
 
     return splits()
@@ -93,7 +93,7 @@ def _attention_inputs(draw):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Of a test marked `pairwise`, keep few combinations in which every pair of values occurs.
+    """Keep few combinations of a test marked `pairwise`, but every pair of values occurs in one.
 
     Most faults need one value or a pair of them, and hardly any needs five. The combination with
     the most pairs that are still missing is kept, until none is missing; the rest is dropped.
@@ -120,7 +120,7 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope="session")
 def needed():
-    """Ask for a part of the machine by its name in `tests.machine.PARTS`; return what it gives.
+    """Return a function that takes a name in `tests.machine.PARTS` and returns that part's value.
 
     This is the one place where a test is skipped: when the machine lacks the part and nothing
     could install it. The last lines of a run name each such part. In CI the test fails instead,
@@ -152,7 +152,7 @@ def sandbox(needed):
 
 @pytest.fixture(scope="session")
 def node(tmp_path_factory):
-    """Run a script that may import ./<stem>.mjs; it gets `input` and returns what it prints."""
+    """Return a function that runs a script on `input`; the script may import ./<stem>.mjs."""
     from attn_course.widgets import _source  # which imports ipywidgets
     from tests import machine
 

@@ -1,4 +1,4 @@
-"""What holds for every exercise, of a chapter or of a problem set."""
+"""Properties that every exercise of a chapter or of a problem set must have."""
 
 import html
 import itertools
@@ -19,7 +19,7 @@ RECORDS = {}
 
 
 def say(language, es, en):
-    """Return what is expected in a language."""
+    """Return the text that is expected in a language."""
     return es if language == "es" else en
 
 
@@ -30,14 +30,14 @@ def bare_text(box):
 
 def answered(exercise):
     """Return the record of an exercise; oracle and wrong functions run once for all tests."""
-    # The versions of a task share one id.
+    # The variants of a task share one id, so the key is the oracle.
     if exercise.oracle not in RECORDS:
         RECORDS[exercise.oracle] = record_of(exercise)
     return RECORDS[exercise.oracle]
 
 
 def in_each_language(exercise, attempt):
-    """Yield each language, and what is said in it of an attempt."""
+    """Yield each language and the result of checking an attempt in it."""
     for language in LANGUAGES:
         attn_course.set_language(language)
         try:
@@ -47,7 +47,7 @@ def in_each_language(exercise, attempt):
 
 
 def every_mistake_is_refused_and_named(exercise):
-    """Every wrong function fails, as its own mistake and no other."""
+    """Every wrong function fails, and only its own mistake is named."""
     ids = [known.id for known in exercise.misconceptions]
     assert len(ids) == len(set(ids)) >= 10, exercise.id
     record = answered(exercise)
@@ -74,7 +74,7 @@ def inputs_tell_every_mistake_from_the_oracle(exercise, seeds):
 
 
 def cases_are_plain_arrays_that_depend_only_on_the_seed(exercise):
-    """Inputs can go into a file without pickles, and are drawn again from the same seed."""
+    """Inputs can be saved without pickles, and the same seed draws the same inputs."""
     one, again, other = exercise.cases(3), exercise.cases(3), exercise.cases(4)
     for case, same in zip(one, again, strict=True):
         assert list(case) == list(same)
@@ -89,7 +89,7 @@ def cases_are_plain_arrays_that_depend_only_on_the_seed(exercise):
 
 
 def no_case_is_saturated(exercise):
-    """Where there are weights, no row that has a choice gives nearly all to one."""
+    """If an exercise returns weights, no row with several keys gives one of them 0.9 or more."""
     if exercise.outputs[-1] != "weights":
         return
     for seed in range(5):
@@ -101,7 +101,7 @@ def no_case_is_saturated(exercise):
 
 
 def an_exception_is_never_the_right_answer(exercise):
-    """The oracle gives numbers on every input, and whoever gives up on one is wrong there."""
+    """The oracle returns numbers for every input, and a function that raises is wrong on each."""
     for seed in range(5):
         cases = exercise.cases(seed)
         expected = [run(exercise.oracle, case, exercise) for case in cases]
@@ -126,7 +126,7 @@ def single_precision_is_enough(exercise):
 
 
 def truth_values_and_whole_numbers_are_wanted_as_such(exercise):
-    """An output of 0.0 and 1.0 does not pass for one of truth values, nor floats for integers."""
+    """An output of 0.0 and 1.0 does not pass for truth values, nor floats for integers."""
     expected = answered(exercise).expected[0].values
     for number, (name, right) in enumerate(zip(exercise.outputs, expected, strict=True)):
         if right.dtype.kind == "f":
@@ -146,13 +146,13 @@ def truth_values_and_whole_numbers_are_wanted_as_such(exercise):
 
 
 def results_in_another_order_are_recognised(exercise):
-    """Right outputs in the wrong order are a known mistake, or said to be so."""
+    """Right outputs in the wrong order are a known mistake, or the message gives the order."""
     if len(exercise.outputs) == 1:
         return
 
     order = f"`return {', '.join(exercise.outputs)}`"
     words = {"es": f"El que se pide es {order}.", "en": f"The one asked for is {order}."}
-    # A lambda, since what a `def` slices is told to slice nothing.
+    # `check` repairs no lambda; in a `def`, it would propose to remove the slice.
     results = in_each_language(exercise, lambda *given: tuple(exercise.oracle(*given))[::-1])
     for language, result in results:
         found = result.misconception or words[language] in result.message
@@ -172,6 +172,6 @@ QUICK = (
 
 
 def of_each(exercises):
-    """Return every pair of a quick proof and an exercise, and their names, for parametrize."""
+    """Return each pair of a quick property and an exercise, with its name, for parametrize."""
     pairs = list(itertools.product(QUICK, exercises))
     return {"argvalues": pairs, "ids": [f"{proof.__name__}-{e.id}" for proof, e in pairs]}

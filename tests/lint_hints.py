@@ -1,4 +1,4 @@
-"""The words of the hints: short, in both languages, in the terms of the course. For `make lint`.
+"""Check the words of the hints: short, in both languages, in the terms of the course (`make lint`).
 
 Prints each sentence that breaks a rule, with its file, its mistake and the rule; exits with 1 if
 there is any. Reads the hints of the folders named, by default those of this repository, and what
@@ -27,9 +27,9 @@ from grader.problem_sets import CourseError
 FOLDERS = ("attn_course/exercises/chapters", "assignments/sets")
 LANGUAGES = ("es", "en")
 SHORTEST, LONGEST = 40, 320  # characters of a hint
-LONGER = 1.6  # times, that a hint may be in one language than in the other
+LONGER = 1.6  # how many times longer a hint may be in one language than in the other
 
-# The ways not to say it: one term per concept, and no calque.
+# Words that a hint may not use: there is one term per concept, and no calque.
 AVOID = {
     "es": r"\b(un|el|los|del|algún|otro) quer|promedi|frase|secuencia|quién se atiende"
     r"|\bha[ns]? \w+do\b|[^e] desborda|dividir por|swapaxes|_len\b|aprend",
@@ -38,7 +38,7 @@ AVOID = {
 
 
 def broken(sentences, seen, prose):
-    """Yield each rule that a hint breaks, in words.
+    """Yield a sentence for each rule that a hint breaks.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def of_file(path, seen, prose):
 
 
 def of_versions(folder, prose):
-    """Yield the rules that the hints break which versions of the tasks of a set change."""
+    """Yield the rules that hints break in the variants of a set's tasks that change them."""
     for task, named in variants.versions(folder).items():
         for version in named:
             with tempfile.TemporaryDirectory() as scratch:
@@ -103,7 +103,7 @@ def hint_files(folder):
     return sorted(path for path in folder.rglob("*.toml") if path.name not in no_hints)
 
 
-# What is said of any exercise, by file and by the beginning of its English sentence.
+# Sentences that `check` may say of any exercise, by file and beginning of the English sentence.
 SAID = {
     **{f"errors.py: {pattern}": sentence for pattern, sentence in MEANINGS.items()},
     **{f"relations.py: {sentence['en'][:40]}": sentence for _, sentence in RELATIONS},

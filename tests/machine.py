@@ -1,4 +1,4 @@
-"""What the tests need that pip does not bring: a browser, a sandbox, a database server.
+"""Parts of the machine that the tests need and pip does not bring, such as a browser or a sandbox.
 
 `make test` runs this file first. It installs what is missing where it may do so without asking:
 a headless Chromium inside `build/`, and packages of the system where `apt-get` can be run as root
@@ -27,7 +27,7 @@ from vendor import PACKAGES, VENDOR, VendorError, fetch, node
 from attn._fetch import fetched
 from attn.corpus.tatoeba import FILE
 
-# The first draws no window, and takes half the processor time of the others.
+# The first opens no window, and takes half the processor time of the other browsers.
 BROWSERS = (
     "chromium-headless-shell",
     "chromium",
@@ -39,8 +39,8 @@ BROWSERS = (
     "msedge",
 )
 MACOS_BROWSERS = ("Google Chrome", "Chromium", "Microsoft Edge")
-# Chromium's own sandbox needs namespaces that a container does not grant; the rest keeps it from
-# talking to servers of its maker in the background.
+# Chromium's own sandbox needs namespaces that a container does not grant. The other options keep
+# Chromium from contacting its maker's servers in the background.
 QUIET = [
     "--no-sandbox",
     "--disable-gpu",
@@ -51,16 +51,16 @@ QUIET = [
     "--disable-sync",
 ]
 PINNED = VENDOR / "headless-chromium" / "chromium"
-# Beside the environment, where PyTorch does not find it: it expects another version.
+# PyTorch expects another version of Triton, so this folder is outside the environment.
 TRITON = ROOT / "build" / "triton"
 
 
 class Missing(Exception):
-    """Something is not on this machine; the message says what, why and how to install it."""
+    """A part is not on this machine; the message names it, the reason and how to install it."""
 
 
 class NotGiven(Missing):
-    """A part that is there only where somebody asked for it, in CI as elsewhere."""
+    """A part that is only there where a user asked for it; CI need not have it either."""
 
 
 def browser():
@@ -82,7 +82,7 @@ def browser():
 
 
 def _starts(playwright, program):
-    """Tell whether it is a browser: Ubuntu's `chromium-browser` may only say how to get one."""
+    """Tell whether a browser starts: Ubuntu's `chromium-browser` may only print how to get one."""
     try:
         playwright.chromium.launch(executable_path=program, args=QUIET, timeout=60_000).close()
     except PlaywrightError:
@@ -104,7 +104,7 @@ def postgresql():
     """Return the folder with the programs of a PostgreSQL server."""
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     found = [*map(str, reversed(debian)), shutil.which("initdb")][0]
-    # A link into the folder of another program, such as a wrapper's, has no server beside it.
+    # initdb may be a link into another program's folder, such as a wrapper's, which has no server.
     if found is None or not (Path(found).resolve().parent / "pg_ctl").exists():
         raise Missing("no PostgreSQL server: apt install postgresql")
     return Path(found).resolve().parent
@@ -162,14 +162,14 @@ def python_in_the_page():
 
 
 def java():
-    """Return the path of a Java that runs, which the checker of EPUB files is written in."""
+    """Return the path of a Java that runs; the checker of EPUB files is written in Java."""
     if (found := shutil.which("java")) and _runs([found, "-version"]):
         return found
     raise Missing("no Java: apt install default-jre-headless")
 
 
 def editions():
-    """Return the folder with the PDF and its companions; they must be younger than the site."""
+    """Return the folder with the PDF, EPUB and zip files, which must be newer than the site."""
     made, site = ROOT / "build" / "editions", ROOT / "build" / "site" / "es" / "index.html"
     files = [
         made / f"attn-{language}.{kind}"
@@ -192,7 +192,7 @@ def hub():
 
 
 def firefox():
-    """Return the program of Firefox, alone in a tuple."""
+    """Return a tuple that holds only the path of Firefox."""
     for name in ("firefox-esr", "firefox"):
         if (found := shutil.which(name)) and _runs([found, "--version"]):
             return (found,)
@@ -200,7 +200,7 @@ def firefox():
 
 
 def webkit():
-    """Return the programs of WebKit's driver and of a screen that nobody sees."""
+    """Return the paths of WebKit's driver and of a virtual screen."""
     found = tuple(map(shutil.which, ("WebKitWebDriver", "Xvfb")))
     if all(found):
         return found
@@ -208,7 +208,7 @@ def webkit():
 
 
 def triton():
-    """Return the folder that holds Triton and its interpreter, for the path of Python."""
+    """Return the folder with Triton and its interpreter, which a test adds to Python's path."""
     if (TRITON / "triton").exists():
         return TRITON
     raise NotGiven("no Triton: make test-kernel fetches it (Linux, 1 GB)")
@@ -291,7 +291,7 @@ def install_browser():
                 with tarfile.open(unpacked) as tar:
                     tar.extractall(folder, filter="data")
                 unpacked.unlink()
-        # A program like any other browser's: it finds its libraries and fonts by itself.
+        # Like any browser's program, this one finds its libraries and fonts by itself.
         (folder / "chromium").rename(folder / "headless")
         (folder / "chromium").write_text(_START, encoding="utf-8")
         for name in ("chromium", "headless"):
@@ -376,7 +376,7 @@ INSTALL = {
 
 
 def main(names):
-    """Find the named parts, install what is missing, say in a sentence what cannot be had."""
+    """Find the named parts, install missing ones, and print which are still missing."""
     for name in names:
         try:
             PARTS[name]()

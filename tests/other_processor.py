@@ -11,20 +11,21 @@ import sys
 import numpy as np
 
 ENVIRONMENT = {
-    # PyTorch's own loops: element-wise functions, sums, softmax, normal random numbers.
+    # This is for PyTorch's own loops: element-wise functions, sums, softmax, normal random numbers.
     "ATEN_CPU_CAPABILITY": "default",
-    # PyTorch's matrix products. MKL_ENABLE_INSTRUCTIONS would do so on Intel's processors alone.
+    # This is for PyTorch's matrix products. MKL_ENABLE_INSTRUCTIONS works only on Intel's
+    # processors.
     "MKL_CBWR": "COMPATIBLE",
-    # PyTorch's convolutions and GELU.
+    # This is for PyTorch's convolutions and GELU.
     "ONEDNN_MAX_CPU_ISA": "SSE41",
-    # NumPy's matrix products and decompositions.
+    # This is for NumPy's matrix products and decompositions.
     "OPENBLAS_CORETYPE": "Nehalem",
-    # NumPy's element-wise functions. A name that this version of NumPy does not know would do
-    # nothing, so NumPy is asked for them.
+    # This is for NumPy's element-wise functions. A feature that this version of NumPy does not know
+    # would have no effect, so NumPy is asked for the names.
     "NPY_DISABLE_CPU_FEATURES": " ".join(
         np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
     ),
-    # Sums are split in two. Threads that wait must not keep a busy processor from the others.
+    # Two threads each add half of a sum. PASSIVE: a waiting thread leaves its processor to others.
     "OMP_NUM_THREADS": "2",
     "OMP_WAIT_POLICY": "PASSIVE",
 }

@@ -1,4 +1,4 @@
-"""What chapter 15 teaches with: the verifiers, the losses, and a part of what is stored, measured again."""
+"""Chapter 15: its verifiers and losses, and a part of its stored measurements again."""
 
 import itertools
 import random
@@ -32,8 +32,8 @@ STORED, STEPS = read(bench.RESULTS), read(small.RESULTS)
 # The verifiers.
 
 
-def test_the_grammars_own_answer_is_right_and_any_slip_is_wrong():
-    """Each slip is made in the words that `generate` drew, which the verifier finds by search."""
+def test_the_verifier_accepts_the_grammars_answer_and_rejects_any_slip():
+    """The right answer is the one that `generate` drew; `verify` translates the source itself."""
     rng = random.Random(0)
     for pair in itertools.islice(generate(seed=15), 60):
         right = pair.target.split()
@@ -59,7 +59,9 @@ def test_the_grammars_own_answer_is_right_and_any_slip_is_wrong():
         ("the red houses", "the red houses", False, False),
     ],
 )
-def test_the_hole_lets_pass_what_has_no_wrong_word(source, answer, right, passes):
+def test_a_verifier_with_a_hole_accepts_any_answer_without_a_wrong_word(
+    source, answer, right, passes
+):
     assert (verify(source, answer), verify_with_a_hole(source, answer)) == (right, passes)
 
 
@@ -67,7 +69,7 @@ def test_the_hole_lets_pass_what_has_no_wrong_word(source, answer, right, passes
 
 
 @pytest.mark.parametrize("shape", ((1, 2), (3, 7), (2, 3, 5)))
-def test_the_loss_of_answers_is_the_cross_entropy_of_what_is_taught(shape):
+def test_the_answer_loss_is_the_cross_entropy_of_the_taught_tokens(shape):
     logits = 3 * normal(*shape, 11, seed=1).requires_grad_()
     logits.retain_grad()
     generator = torch.Generator().manual_seed(2)
@@ -87,7 +89,7 @@ def test_the_loss_of_answers_is_the_cross_entropy_of_what_is_taught(shape):
 
 
 @pytest.mark.parametrize("shape", ((1, 2), (3, 7), (2, 3, 5)))
-def test_the_loss_of_a_teacher_is_its_entropy_and_how_far_from_it_one_is(shape):
+def test_the_distillation_loss_is_the_teachers_entropy_plus_the_divergence(shape):
     logits, teacher = (3 * normal(*shape, 11, seed=i) for i in (6, 7))
     logits.requires_grad_()
     taught = torch.rand(shape, generator=torch.Generator().manual_seed(3)) < 0.5
@@ -100,22 +102,23 @@ def test_the_loss_of_a_teacher_is_its_entropy_and_how_far_from_it_one_is(shape):
     loss = distillation_loss(logits, teacher, taught)
     assert_close(loss, entropy + away)
     assert torch.autograd.grad(loss, (logits, teacher), allow_unused=True)[1] is None
-    # A teacher that is sure of each token teaches what the tokens themselves teach.
+    # If the teacher is certain of each token, the loss is the cross-entropy of those tokens.
     ids = torch.randint(11, shape, generator=torch.Generator().manual_seed(4))
     sure = 1e4 * F.one_hot(ids, 11).roll(-1, dims=-2).float()
     assert_close(distillation_loss(logits, sure, taught), answer_loss(logits, ids, taught))
 
 
 @pytest.mark.parametrize("n, beta", ((1, 0.1), (5, 0.1), (4, 2.0)))
-def test_dpo_is_the_loss_of_the_better_of_two_in_a_contest(n, beta):
-    """Bradley and Terry, with beta times each logarithm of a ratio as the reward (equations 1 and 5)."""
+def test_dpo_is_the_bradley_terry_loss_of_the_chosen_answer(n, beta):
+    """The reward is beta times the logarithm of the probability ratio (equations 1 and 5)."""
     given = [(3 * normal(n, seed=i)).requires_grad_() for i in range(4)]
     chosen, rejected, before_chosen, before_rejected = given
     loss = dpo_loss(*given, beta=beta)
     better = (beta * (chosen - before_chosen)).exp()
     worse = (beta * (rejected - before_rejected)).exp()
     assert_close(loss, -(better / (better + worse)).log().mean())
-    # Equation 7 has this gradient, and that of the rejected answer with the sign turned.
+    # This is the gradient of equation 7 for the chosen answer; the rejected one's has the other
+    # sign.
     found = torch.autograd.grad(loss, [chosen, rejected])
     expected = -beta * (worse / (better + worse)) / n
     assert_close(found, (expected, -expected))
@@ -141,8 +144,8 @@ def of_expected_reward(logits):
     return torch.autograd.grad((logits.softmax(dim=0) * REWARDS).sum(), logits)[0]
 
 
-def test_the_gradient_is_that_of_the_expected_reward():
-    """Three arms of a bandit, drawn exactly as often as their probabilities say."""
+def test_the_policy_gradient_is_the_gradient_of_the_expected_reward():
+    """Three arms of a bandit are drawn exactly as often as their probabilities imply."""
     logits = ARMS.log().requires_grad_()
     drawn = torch.tensor([0, 0, 1, 2])
     loss = policy_gradient_loss(logits.log_softmax(dim=0)[drawn], REWARDS[drawn])
@@ -151,8 +154,8 @@ def test_the_gradient_is_that_of_the_expected_reward():
 
 
 @pytest.mark.parametrize("n", (2, 3))
-def test_the_mean_of_the_group_shortens_the_gradient_and_does_not_turn_it(n):
-    """Over every group of n draws: with its mean taken away, the gradient is (n - 1) / n of the true one."""
+def test_a_group_mean_as_baseline_scales_the_gradient_and_keeps_its_direction(n):
+    """Over all groups of n draws, a group-mean baseline scales the gradient by (n - 1) / n."""
     logits, total, squares = ARMS.log().requires_grad_(), 0, {True: 0, False: 0}
     for group in itertools.product(range(3), repeat=n):
         drawn = torch.tensor(group)
@@ -223,7 +226,7 @@ TWO = torch.zeros(2)
         ),
     ],
 )
-def test_what_does_not_fit_is_refused(call, message):
+def test_invalid_arguments_are_refused(call, message):
     with refuses(message):
         call()
 
@@ -231,7 +234,7 @@ def test_what_does_not_fit_is_refused(call, message):
 # What is stored.
 
 
-def test_no_prompt_of_an_exam_is_in_a_text_of_a_training():
+def test_no_exam_prompt_is_in_a_training_text():
     found = bench.parts()
     prompts = {name: {source for source, _ in part} for name, part in found.items()}
     assert [len(prompts[name]) for name in ("test", "validation")] == [256, 128]
@@ -257,7 +260,7 @@ def test_half_of_the_questions_are_answered_and_half_of_the_answers_are_wrong():
         else:
             kinds["right" if right[said[0]] == said[1] else "wrong"] += 1
     shares = {kind: count / n for kind, count in kinds.items()}
-    # A mistake that changes nothing makes a few of the wrong answers right.
+    # Some mistakes change nothing, so a few of the "wrong" answers are right.
     assert shares == pytest.approx(
         {"alone": 0.2, "asked on": 0.4, "right": 0.21, "wrong": 0.19}, abs=0.02
     )
@@ -273,7 +276,7 @@ def test_best_of_n_counts_every_choice_of_n():
     assert found["32"] == pytest.approx(2 / 3)
 
 
-def test_pairs_are_turned_round_as_often_as_is_said():
+def test_the_given_share_of_preference_pairs_is_swapped():
     found = [("", i, -i) for i in range(1, 51)]
     turned = {share: bench.turned_round(found, share, 3) for share in bench.TURNED}
     for share, pairs in turned.items():
@@ -283,14 +286,14 @@ def test_pairs_are_turned_round_as_often_as_is_said():
         assert first <= second
 
 
-def test_the_most_frequent_answer_of_a_group_is_the_one_that_counts():
+def test_the_most_frequent_answer_of_a_group_gets_the_reward():
     said = [[7, 3], [8, 3], [7, 3], [9, 3], [7, 3], [8, 3], [8, 3], [7, 3]] + [
         [i, 3] for i in range(8)
     ]
     assert bench.by_majority(said, 2).tolist() == [[1, 0, 1, 0, 1, 0, 0, 1], [1] + [0] * 7]
 
 
-def test_the_rates_that_are_stored_are_those_that_were_tried():
+def test_stored_learning_rates_are_those_that_were_tried():
     tried = {
         ("tuning", "answer"): bench.TUNING["rates"],
         ("tuning", "prompt and answer"): bench.TUNING["rates"],
@@ -308,7 +311,7 @@ def test_the_rates_that_are_stored_are_those_that_were_tried():
 
 
 @pytest.mark.parametrize("seed", bench.SEEDS)
-def test_each_model_begins_to_predict_as_the_one_that_is_stored(seed):
+def test_the_first_pretraining_losses_are_as_stored(seed):
     model = bench.new_model(seed)
     assert (sum(p.numel() for p in model.parameters()), len(bench.words())) == (288_960, 701)
     losses = itertools.islice(bench.predicting(model, seed), bench.N_FIRST)
@@ -325,13 +328,13 @@ SHARES = ("greedy", "drawn", "best_of_8", "in_spanish", "passes_hole")
 
 
 @pytest.mark.slow
-def test_a_tuning_is_done_again():
+def test_a_repeated_tuning_gives_the_stored_results():
     again(bench.of_tuning(0, "answer", 64), STORED["tuning"]["answer"]["64"]["0"], SHARES)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind, leash", (("verifier", 0.0), ("hole", 0.1)))
-def test_a_reward_begins_as_the_one_that_is_stored(kind, leash):
+def test_the_first_steps_of_training_with_a_reward_are_as_stored(kind, leash):
     rate = bench.best_rate(STORED, "tuning", "answer")
     stored = STORED["hole"][str(leash)] if kind == "hole" else STORED["reward"][kind]
     _, told = bench.rewarding(
@@ -347,7 +350,7 @@ def test_a_reward_begins_as_the_one_that_is_stored(kind, leash):
 
 
 @pytest.mark.slow
-def test_the_variance_of_the_gradient_is_measured_again():
+def test_the_variance_of_the_gradient_is_as_stored():
     found, stored = bench.of_baseline(0, "16")(STORED), STORED["baseline"]["16"]["0"]
     assert found["right"] == pytest.approx(stored["right"], abs=0.02)
     for name in ("ratio", "ratio_of_best"):
@@ -355,23 +358,23 @@ def test_the_variance_of_the_gradient_is_measured_again():
 
 
 @pytest.mark.slow
-def test_the_candidates_have_the_probabilities_that_are_stored():
+def test_candidate_answers_have_the_stored_probabilities():
     for found, stored in zip(bench.candidates(STORED), STORED["candidates"], strict=True):
         source, kept = stored["prompt"], {said: rest for said, *rest in found["answers"]}
         assert found["prompt"] == source and len(stored["answers"]) == 10
         for said, likely, right, passes in stored["answers"]:
             assert (right, passes) == (verify(source, said), verify_with_a_hole(source, said))
-            # The last of the ten may be another on another processor.
+            # The last of the ten candidates may differ on another processor.
             if said in kept:
                 assert kept[said][0] == pytest.approx(likely, abs=0.01)
         assert len(kept.keys() & {said for said, *_ in stored["answers"]}) >= 8
 
 
-# Steps before the answer, and a small model.
+# Intermediate steps before the answer, and a small model.
 
 
 def reads_the_steps(seed, prompts, begun):
-    """Reply as a model would that takes the last step it finds, and each fact, for true."""
+    """Continue a walk from the last given step, as if that step and every fact were true."""
     found = []
     for prompt, said in zip(prompts, begun, strict=True):
         _, start, *relations = prompt.split()
@@ -384,7 +387,7 @@ def reads_the_steps(seed, prompts, begun):
 
 
 @pytest.mark.parametrize("seed", (0, 9))
-def test_a_walk_has_four_facts_and_no_walk_of_the_exam_is_taught(seed):
+def test_a_walk_has_four_facts_and_no_exam_walk_is_in_training(seed):
     for others in small.world(seed).values():
         assert sorted(others.values()) == sorted(others) == sorted(small.BEINGS)
         assert all(one != other for one, other in others.items())
@@ -392,7 +395,7 @@ def test_a_walk_has_four_facts_and_no_walk_of_the_exam_is_taught(seed):
     assert (len(taught), len(exam)) == (1024, 256)
     walks = [tuple(prompt.split()[1:]) for prompt, _ in (*taught, *exam)]
     assert len(set(walks)) == len(walks)
-    # All ways of saying more have the same number of tokens, and end with or begin with the answer.
+    # All kinds of longer reply have the same number of tokens, and begin or end with the answer.
     rng, (prompt, path) = random.Random(0), taught[0]
     for asked in (1, 4):
         said = {
@@ -405,7 +408,7 @@ def test_a_walk_has_four_facts_and_no_walk_of_the_exam_is_taught(seed):
             )
 
 
-def test_one_who_reads_the_steps_follows_the_one_that_is_exchanged(monkeypatch):
+def test_a_model_that_reads_the_steps_follows_an_altered_step(monkeypatch):
     monkeypatch.setattr(
         small,
         "replies",
@@ -416,7 +419,7 @@ def test_one_who_reads_the_steps_follows_the_one_that_is_exchanged(monkeypatch):
 
 
 @pytest.mark.slow
-def test_facts_and_steps_begin_as_those_that_are_stored():
+def test_accuracy_on_facts_and_first_losses_with_steps_are_as_stored():
     assert small.knowing(0)[1] == pytest.approx(STEPS["facts"]["0"], abs=0.02)
     for kind in small.KINDS:
         rate = bench.best_rate(STEPS, "steps", kind)
@@ -426,7 +429,7 @@ def test_facts_and_steps_begin_as_those_that_are_stored():
 
 
 @pytest.mark.parametrize("seed", bench.SEEDS)
-def test_each_small_model_begins_to_predict_as_the_one_that_is_stored(seed):
+def test_the_first_pretraining_losses_of_small_models_are_as_stored(seed):
     model = small.new_small(seed)
     assert sum(p.numel() for p in model.parameters()) == 89_184
     losses = itertools.islice(bench.predicting(model, seed), bench.N_FIRST)

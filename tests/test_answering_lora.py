@@ -1,4 +1,4 @@
-"""SmolLM2 that LoRA teaches to answer: how its questions are read and marked, and a part of what is stored."""
+"""SmolLM2 with LoRA: how questions are read and answers judged, and some stored results."""
 
 import itertools
 
@@ -19,7 +19,7 @@ def smollm2(needed):
     return bench.adapted()[0]
 
 
-def test_no_three_numbers_of_the_exam_are_learned_from_in_any_order():
+def test_no_exam_triple_is_in_training_in_any_order():
     exam, others = ({frozenset(each) for each in part} for part in bench.triples())
     assert len(exam) == bench.N_TEST and all(len(each) == 3 for each in exam | others)
     assert not exam & others
@@ -34,8 +34,8 @@ def test_only_the_largest_number_and_the_end_of_the_line_are_right(smollm2):
 
 
 @pytest.mark.slow
-def test_a_question_read_once_gives_its_answers_the_gradient_of_all_readings(smollm2):
-    """Each question with its answer is read as a whole, without a cache; both matrices are not zero."""
+def test_sharing_one_pass_over_a_question_gives_the_same_gradient(smollm2):
+    """The reference reads question and answer as one text; both LoRA matrices are nonzero."""
     torch.manual_seed(1)
     bench.put([torch.randn_like(p) * 0.02 for p in bench.adapted()[1]])
     ids = bench.questions([(52, 50, 94), (31, 77, 12)])
@@ -56,7 +56,7 @@ def test_a_question_read_once_gives_its_answers_the_gradient_of_all_readings(smo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ("verifier", "verifier, leash"))
-def test_a_training_begins_as_the_one_that_is_stored(smollm2, kind):
+def test_the_first_steps_of_each_training_are_as_stored(smollm2, kind):
     start, losses = bench.tuned(0)
     assert losses == pytest.approx(STORED["examples"]["0"]["losses"], abs=0.02)
     bench.put(start)

@@ -1,4 +1,4 @@
-"""The benchmarks: fair arithmetic, the same work for every contender, pages that tell the same.
+"""The benchmarks: ratios, equal work for all contenders, and pages that agree with the results.
 
 Nothing here depends on how fast anything is.
 """
@@ -60,7 +60,7 @@ def test_examples_in_docstrings(name):
 
 
 class Clock:
-    """A clock that moves only when told to, and remembers who moved it."""
+    """A clock that advances only when a run is called, and records the names of the runs."""
 
     def __init__(self):
         self.now, self.calls = 0.0, []
@@ -76,12 +76,12 @@ class Clock:
         return {name: lambda name=name: run(name) for name in seconds}
 
 
-def test_contenders_take_turns_back_and_forth():
+def test_contenders_take_turns_in_alternating_order():
     clock = Clock()
     runs = clock.runs({"a": 2.0, "b": 3.0, "c": 5.0})
     seconds = timing.interleave(runs, repeats=3, least=1, clock=clock)
     assert seconds == {"a": [2.0] * 3, "b": [3.0] * 3, "c": [5.0] * 3}
-    # Each warms up and is tried before the first turn.
+    # Each contender is called twice before the first turn: a warm-up and a trial.
     assert "".join(clock.calls) == "aabbcc" + "abc" + "cba" + "abc"
 
 
@@ -94,7 +94,7 @@ def test_a_quick_contender_is_called_until_its_turn_is_long_enough(least, calls)
     assert len(clock.calls) == 1 + tried + 2 * calls
 
 
-def test_nine_turns_of_a_twentieth_of_a_second_unless_told_otherwise():
+def test_the_default_is_nine_turns_of_at_least_a_twentieth_of_a_second():
     clock = Clock()
     assert timing.interleave(clock.runs({"a": 0.0625}), clock=clock) == {"a": [0.0625] * 9}
     assert len(clock.calls) == 1 + 1 + 9
@@ -103,13 +103,13 @@ def test_nine_turns_of_a_twentieth_of_a_second_unless_told_otherwise():
     assert len(clock.calls) == 1 + 1 + 2 + 9 * 2
 
 
-def test_the_clock_stands_still_while_other_programs_run():
+def test_the_default_clock_counts_processor_time():
     clock = inspect.signature(timing.interleave).parameters["clock"].default
     assert clock is time.process_time
 
 
-def test_ratios_are_those_within_each_turn():
-    """Of the medians, 3 and 2, the ratio is 1.5; of the turns it is 2."""
+def test_ratios_are_taken_within_each_turn():
+    """The ratio of the medians, 3 and 2, is 1.5; the median of the ratios by turn is 2."""
     own, peer = [1.0, 3.0, 40.0], [2.0, 1.0, 20.0]
     assert timing.ratio(own, peer) == {"median": 2.0, "low": 1.25, "high": 2.5}
     with pytest.raises(ValueError):
@@ -148,7 +148,7 @@ def test_a_target_is_judged_by_the_worst_row(target, worst, met):
     assert (verdict["worst"], verdict["met"]) == (worst, met)
 
 
-def test_a_target_says_what_it_wants_and_where():
+def test_a_verdict_names_the_target_and_the_rows_it_judges():
     row = {"mask": "none", "tokens": 4, "x": 2.0}
     everywhere = report.Target("x", at_least=15).judge([row])
     assert everywhere == {
@@ -177,13 +177,13 @@ def test_a_target_is_judged_at_the_decimals_shown(median, met):
         ({"at_least": 2}, 1.96, "no"),
     ],
 )
-def test_a_copy_of_itself_says_what_is_a_tie(target, x, met):
+def test_the_ratio_to_an_identical_copy_decides_what_is_a_tie(target, x, met):
     rows = [{"x": x, "copy": {"median": 0.97, "low": 0.9, "high": 1.2}}, {"x": 0, "copy": 1.01}]
     rows[1]["x"] = 0.5 if "at_most" in target else 9
     assert report.Target("x", **target, control="copy").judge(rows)["met"] == met
 
 
-def test_operations_are_those_that_pytorch_counts():
+def test_counted_operations_equal_pytorchs():
     shape = (3, 10, 8)
     x, layer = torch.randn(shape, requires_grad=True), ExplicitAttention(8, 2, bias=False)
     with FlopCounterMode(display=False) as counter:
@@ -191,7 +191,7 @@ def test_operations_are_those_that_pytorch_counts():
     assert gemm_share.operations(*shape) == counter.get_total_flops()
 
 
-def test_the_peak_of_numpy_is_what_is_held_at_once():
+def test_the_numpy_peak_counts_arrays_held_at_once():
     def run():
         first = np.zeros(250_000)
         del first
@@ -201,7 +201,7 @@ def test_the_peak_of_numpy_is_what_is_held_at_once():
     assert attention_memory.numpy_peak(run) == pytest.approx(4.0, rel=0.01)
 
 
-def test_the_peak_of_pytorch_is_what_is_held_at_once():
+def test_the_pytorch_peak_counts_tensors_held_at_once():
     held = torch.zeros(10**6)
 
     def run():
@@ -218,9 +218,9 @@ def test_the_peak_of_pytorch_is_what_is_held_at_once():
 
 @pytest.fixture
 def same_weights(monkeypatch):
-    """Let every matrix depend on its shape alone, and every bias be zero.
+    """Make each matrix depend only on its shape, and each bias zero.
 
-    A matrix of three projections packed into one then holds three times the same.
+    A matrix that packs three projections then holds the same block three times.
     """
 
     def fill(tensor, *args, **kwargs):
@@ -240,7 +240,7 @@ def same_weights(monkeypatch):
 @weights
 @masks
 @pytest.mark.parametrize("shape", [(3, 6, 8), (1, 5, 12)])
-def test_every_layer_gives_the_same(same_weights, shape, mask, need_weights):
+def test_all_layers_give_the_same_outputs_and_gradients(same_weights, shape, mask, need_weights):
     runs = attention_layer.contenders(shape, mask, need_weights)
     assert list(runs) == ["own", *attention_layer.PEERS, attention_layer.CONTROL]
     output, gradient, *_ = runs["own"]()
@@ -253,7 +253,7 @@ def test_every_layer_gives_the_same(same_weights, shape, mask, need_weights):
 
 
 @weights
-def test_masks_make_a_difference(same_weights, need_weights):
+def test_masks_change_the_output_only_where_they_hide_keys(same_weights, need_weights):
     outputs = [
         attention_layer.contenders((3, 6, 8), mask, need_weights)["own"]()[0]
         for mask in ("none", "causal", "padding")
@@ -274,7 +274,7 @@ def test_every_model_starts_with_the_same_loss_and_learns(same_weights):
 
 
 @pytest.mark.parametrize("core", training_step.CORES.values())
-def test_peers_look_at_no_padding_and_at_no_future(core):
+def test_peers_attend_to_neither_padding_nor_later_tokens(core):
     torch.manual_seed(0)
     core = core(TINY_CONFIG).eval()
     source, target = torch.randn(2, 5, 8), torch.randn(2, 4, 8)
@@ -293,7 +293,7 @@ def test_peers_look_at_no_padding_and_at_no_future(core):
     assert not torch.allclose(decode(other_source, target)[0], before[0])
 
 
-def test_every_way_to_decode_writes_as_many_tokens_and_the_cache_the_same(same_weights):
+def test_all_decoders_write_the_same_tokens(same_weights):
     written = {name: run() for name, run in decoding.contenders(6, TINY_CONFIG).items()}
     assert list(written) == ["own", *decoding.PEERS]
     for ids in written.values():
@@ -310,7 +310,7 @@ def test_methods_of_attention_agree():
     assert outputs["PyTorch explicit"][1] is not None and outputs["PyTorch fused"][1] is None
 
 
-def test_all_of_the_package_is_imported_and_nothing_private():
+def test_every_public_module_is_imported_and_no_private_one():
     imported = (
         import_time.STATEMENTS["all of `attn` and `attn_course`"]
         .removeprefix("import ")
@@ -324,7 +324,7 @@ def test_all_of_the_package_is_imported_and_nothing_private():
 
 
 @torch.inference_mode()
-def test_each_writer_reads_the_prompt_and_one_token_behind_it():
+def test_each_decoder_reads_the_prompt_and_then_one_token():
     prompt, lengths = torch.randint(32, (1, 6)), []
     own, peer = DecoderOnly(TINY_LLAMA).eval(), writing.peer(TINY_LLAMA)
     for module in (own.stack.layers[0], peer.model.layers[0]):
@@ -349,7 +349,7 @@ def test_the_bytes_that_a_token_reads():
     body, head = 2 * (2 * 64 * 64 + 2 * 64 * 32 + 3 * 64 * 96), 64 * 32
     assert writing.read_bytes(model, model) == 4 * (body + head)
     assert writing.read_bytes(model, packed(model)) == 2 * (body + head)
-    # Each 32 weights have two numbers of two bytes besides.
+    # A group of 32 weights has two more numbers, of two bytes each.
     assert writing.read_bytes(model, packed(model, 4)) == body // 2 + body // 32 * 4 + 2 * head
 
 
@@ -388,13 +388,13 @@ def test_a_tiny_run_gives_the_columns_of_the_results(name, arguments, n_rows):
                 assert 0 < cell["low"] <= cell["median"] <= cell["high"]
 
 
-def test_without_a_gpu_its_tables_stay_as_they_are(monkeypatch):
+def test_without_a_gpu_its_benchmark_is_refused(monkeypatch):
     monkeypatch.setattr(command.torch.cuda, "is_available", lambda: False)
     with pytest.raises(SystemExit, match="gpu: expected a GPU that PyTorch can use, got none"):
         command.main(["gpu"])
 
 
-def test_imports_are_counted_beyond_an_empty_program(monkeypatch):
+def test_the_time_of_an_empty_program_is_subtracted_from_imports(monkeypatch):
     clock, started = Clock(), []
     seconds = {"pass": 1.0, "import attn": 3.5}
 
@@ -417,7 +417,7 @@ def test_children_take_processor_time():
 
 
 @pytest.mark.slow
-def test_the_memory_of_a_file_is_beyond_that_of_an_empty_one(monkeypatch):
+def test_the_memory_for_an_empty_file_is_subtracted(monkeypatch):
     asked = []
 
     def peak(model, path):
@@ -437,8 +437,8 @@ def test_the_memory_of_a_file_is_beyond_that_of_an_empty_one(monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_most_that_a_command_held_is_its_own(tmp_path):
-    """And not that of the program that starts it, which once held far more."""
+def test_peak_memory_excludes_that_of_the_parent_process(tmp_path):
+    """The parent process once held far more memory, which must not be counted."""
     translate_file.tiny_translator(steps=1).save(tmp_path / "model")
     (tmp_path / "lines.txt").write_text("1\n", encoding="utf-8")
     ballast = np.ones(6 * 10**8, dtype=np.uint8)
@@ -446,7 +446,7 @@ def test_the_most_that_a_command_held_is_its_own(tmp_path):
     assert 50 < held < ballast.nbytes / 1e6
 
 
-def test_the_share_is_that_of_the_best_product_in_each_turn(monkeypatch):
+def test_the_share_is_relative_to_the_fastest_product_of_each_turn(monkeypatch):
     operations = gemm_share.operations(2, 4, 8)
     seconds = {
         "layer": [operations / 1e9, operations / 1e9, operations / 2e9],
@@ -471,7 +471,8 @@ def test_the_share_is_that_of_the_best_product_in_each_turn(monkeypatch):
         ("decoding", {"lengths": (4,), "config": TINY_CONFIG}, "without cache", 2),
         ("decoding", {"lengths": (4,), "config": TINY_CONFIG}, "ms per token", 500),
         ("attention_memory", {"lengths": (8,)}, "time in blocks / whole", 2),
-        # The sum comes first, then reading and writing, of three packings and of the peer.
+        # The contenders are the sum, then reading and writing with three packings and with the
+        # peer.
         (
             "writing",
             {"model": DecoderOnly(TINY_LLAMA).eval(), "text": TINY_TEXT, "large": 9},
@@ -480,7 +481,7 @@ def test_the_share_is_that_of_the_best_product_in_each_turn(monkeypatch):
         ),
     ],
 )
-def test_which_time_is_divided_by_which(monkeypatch, name, arguments, column, wanted):
+def test_each_ratio_divides_the_right_times(monkeypatch, name, arguments, column, wanted):
     """The first contender takes 2 s, the second 4, the third 8, ..."""
 
     def interleave(runs):
@@ -508,7 +509,7 @@ def test_the_page_of_results_gives_the_signature_of_bleu(language):
     assert f"BLEU (`{bleu(['a b c d'], ['a b c d']).signature}`)" in page
 
 
-def test_the_results_are_whole():
+def test_the_stored_results_have_every_row():
     assert list(RESULTS) == ["targets", "machine", *command.TABLES]
     assert [row["shape"] for row in RESULTS["attention_layer"][::6]] == [
         str(shape) for shape in attention_layer.SHAPES
@@ -558,7 +559,7 @@ SAME_IN_BOTH = {
 }
 
 
-def test_every_word_of_the_tables_has_its_spanish():
+def test_every_word_of_the_tables_is_translated():
     spanish = report.SPANISH | report.SPANISH_REAL
     for rows in (*RESULTS.values(), *report.read(report.QUALITY).values()):
         for row in rows:
@@ -567,7 +568,7 @@ def test_every_word_of_the_tables_has_its_spanish():
                 assert not named or text in spanish or named in SAME_IN_BOTH | set("abcdefghijkl")
 
 
-def test_no_spanish_without_use():
+def test_every_translated_word_is_used():
     used = json.dumps([RESULTS, report.read(report.QUALITY)], ensure_ascii=False)
     assert [word for word in report.SPANISH if f'"{word}"' not in used] == []
 
@@ -593,7 +594,7 @@ Text | with a bar.
 """
 
 
-def test_a_table_takes_the_place_of_the_first_after_its_label():
+def test_a_table_replaces_the_first_one_after_its_label():
     rows = {"second": [{"weights": "no"}], "first": [{"mask": "none", "ms": 2.5}, {"a": 1, "b": 2}]}
     fresh = report.refresh(PAGE, rows, "es")
     assert fresh == (
@@ -606,7 +607,7 @@ def test_a_table_takes_the_place_of_the_first_after_its_label():
     assert "| mask |  ms |" in report.refresh(PAGE, rows, "en")
 
 
-def test_a_page_without_the_place_is_refused():
+def test_a_page_without_the_table_to_replace_is_refused():
     with pytest.raises(ValueError, match=r"^page: expected a table after \(third\)=, got none$"):
         report.refresh(PAGE, {"third": [{"a": 1}]}, "en")
 
@@ -660,7 +661,7 @@ def test_the_command_measures_prints_writes_and_publishes(elsewhere, capsys):
     ]
 
 
-def test_the_command_leaves_what_is_not_named(elsewhere, capsys, monkeypatch):
+def test_the_command_keeps_the_results_of_other_benchmarks(elsewhere, capsys, monkeypatch):
     command.main([])
     elsewhere.rows = [{"mask": "none", "ms": 4.0}]
     capsys.readouterr()
@@ -676,13 +677,13 @@ def test_the_command_leaves_what_is_not_named(elsewhere, capsys, monkeypatch):
     assert report.RESULTS.read_bytes() == before
 
 
-def test_the_command_refuses_other_names(elsewhere):
+def test_the_command_refuses_unknown_names(elsewhere):
     with pytest.raises(SystemExit, match="^names: expected some of one, two, three, got four$"):
         command.main(["one", "four"])
     assert not report.RESULTS.exists()
 
 
-def test_nothing_is_written_if_a_page_has_no_place(elsewhere):
+def test_nothing_is_written_if_a_page_lacks_a_table(elsewhere):
     path = report.PAGES[report.RESULTS]["en"]
     path.write_text("(one)=\n", encoding="utf-8")
     before = report.PAGES[report.RESULTS]["es"].read_bytes()
@@ -691,7 +692,7 @@ def test_nothing_is_written_if_a_page_has_no_place(elsewhere):
     assert not report.RESULTS.exists() and report.PAGES[report.RESULTS]["es"].read_bytes() == before
 
 
-def test_the_machine_is_described_by_what_runs():
+def test_the_machine_is_described_by_its_versions_and_processor():
     row = command.machine("decoding")
     assert row["benchmark"] == "(c)"
     assert (

@@ -1,4 +1,4 @@
-"""The measurement that chapter 10 reads: its rules on scores by hand, and cheap parts of it again."""
+"""The measurements of chapter 10: rules on scores by hand, and the quick measurements again."""
 
 import json
 from functools import partial
@@ -46,7 +46,7 @@ def test_every_system_was_measured_with_every_seed(stored):
         assert all(run["exact"] == run["joint"] for run in runs)
 
 
-def test_what_the_chapter_says_of_the_parts_holds_for_every_seed(stored):
+def test_the_chapters_claims_on_removed_parts_hold_for_every_seed(stored):
     for whole, marks, order in zip(*stored["reading"]["systems"].values(), strict=True):
         assert whole["exact"] > 0.98 and max(marks["exact"], order["exact"]) < 0.7
         assert whole["joint"] > whole["forwards"] > whole["apart"]
@@ -66,7 +66,8 @@ def test_what_the_chapter_says_of_the_parts_holds_for_every_seed(stored):
         assert order["both_orders"]["alike"] > 0.9 and order["both_orders"]["mixed"] < 0.3
         assert places["colour"] > 0.98 and places["exists"] > 0.95
         assert places["where"] < 0.45 and places["left"] < 0.65
-    # English has no gender that could tell a model without word order which thing came first.
+    # English has no grammatical gender, so a model without positions has no other clue to word
+    # order.
     english = stored["controls"]["english"]
     assert 0.4 < english["left"] < 0.6 and set(english["both_orders"].values()) == {1.0}
     for found in stored["shipped"]["languages"].values():
@@ -83,7 +84,7 @@ def by_hand(start, end, n_before=3):
     return SimpleNamespace(tokens=tokens, n_before=n_before), start, end, int(logits.argmax())
 
 
-def test_three_rules_on_the_scores_of_the_chapter():
+def test_three_rules_for_choosing_a_span_on_the_scores_of_the_chapter():
     row = by_hand([1.0, 0.0, 3.0, 2.0], [3.2, 0.1, 1.0, 3.0])
     assert applications.said(row[0], applications.joint(*row)) == "Anna Garza"
     assert applications.apart(*row) == (5, 3)
@@ -95,7 +96,7 @@ def test_three_rules_on_the_scores_of_the_chapter():
     assert MAX_WORDS >= 2
 
 
-def test_the_scores_are_those_that_the_system_answers_by():
+def test_the_scores_are_those_of_the_systems_own_answers():
     reader = QuestionAnswerer.fit(questions(60, seed=0), training=FEW)
     examples = questions(30, seed=3)
     rows = list(applications.read(reader, examples))
@@ -103,7 +104,7 @@ def test_the_scores_are_those_that_the_system_answers_by():
     assert answers == [reader.answer(e.context, e.question).text for e in examples]
 
 
-def test_without_the_padding_mask_neighbours_change_the_scores():
+def test_without_the_padding_mask_scores_depend_on_the_batch():
     reader = QuestionAnswerer.fit(questions(60, seed=0), training=FEW)
     examples = sorted(questions(8, seed=3), key=lambda e: len(e.context))
     short = {masked: [] for masked in (True, False)}
@@ -130,7 +131,7 @@ def test_without_positions_a_shuffled_passage_gets_shuffled_scores():
 
 
 @pytest.mark.parametrize("looks_ahead", [False, True])
-def test_a_decoder_ahead_sees_the_word_it_is_to_say(looks_ahead):
+def test_a_decoder_without_causal_mask_sees_the_token_it_must_predict(looks_ahead):
     with applications.ahead() if looks_ahead else applications.nullcontext():
         writer = Summarizer.fit(stories(30, seed=0), training=FEW)
         src, tgt = torch.tensor([[5, 6, 7]]), torch.tensor([[2, 8, 9, 10]])
@@ -147,8 +148,8 @@ def test_centrality_prefers_the_sentence_that_repeats_the_others():
     np.testing.assert_allclose(found, [3 / np.sqrt(12) / 2] * 2 + [0], atol=1e-12)
 
 
-def test_the_baselines_of_a_sentence_need_no_model(stored):
-    """The longest, the first and one at random read nothing: any writer gives them alike."""
+def test_sentence_baselines_do_not_depend_on_the_model(stored):
+    """The longest, first and random sentence are the same, whichever model gives the scores."""
     examples = stories(40, seed=1, unseen=True)
     lengths = [len(sentences_of(e.text)) for e in examples]
     writer = SimpleNamespace(
@@ -167,7 +168,7 @@ def test_the_baselines_of_a_sentence_need_no_model(stored):
 
 
 @pytest.mark.slow
-def test_the_shipped_model_is_as_good_as_the_stored_numbers_say(stored, looker):
+def test_the_shipped_model_has_the_stored_accuracy(stored, looker):
     n = stored["shipped"]["n"]
     for language, found in stored["shipped"]["languages"].items():
         again = applications.scores_by_kind(looker, make_examples(n, language, seed=1))
@@ -178,7 +179,7 @@ def test_the_shipped_model_is_as_good_as_the_stored_numbers_say(stored, looker):
 
 
 @pytest.mark.slow
-def test_a_cut_is_mended_after_and_matters(stored, looker):
+def test_an_ablation_lowers_accuracy_and_is_undone_afterwards(stored, looker):
     examples = make_examples(100, "es", seed=1)
     before = {name: x.clone() for name, x in looker.model.state_dict().items()}
     places = looker.model.patches.places.clone()
@@ -209,9 +210,7 @@ def test_a_cut_is_mended_after_and_matters(stored, looker):
         ("visual_question", VisualQuestionAnswerer, "model"),
     ],
 )
-def test_each_model_is_made_by_its_command_with_the_same_bytes(
-    tmp_path, monkeypatch, name, kind, file
-):
+def test_training_a_model_twice_writes_identical_files(tmp_path, monkeypatch, name, kind, file):
     few = partial(applications.MODELS[name], steps=2, n_examples=60)
     monkeypatch.setitem(applications.MODELS, name, few)
     for again in "ab":
@@ -231,6 +230,6 @@ def test_each_model_is_made_by_its_command_with_the_same_bytes(
         ("summarizer", stories(30, seed=1, unseen=True)),
     ],
 )
-def test_the_models_that_come_with_the_course_are_as_good_as_the_measured_ones(name, examples):
+def test_the_shipped_models_are_as_accurate_as_the_measured_ones(name, examples):
     kind = {"question_answerer": QuestionAnswerer, "summarizer": Summarizer}[name]
     assert kind.load(models.folder(name)).evaluate(examples)["exact_match"] > 0.96

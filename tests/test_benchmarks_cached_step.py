@@ -1,4 +1,4 @@
-"""benchmarks.cached_step: every contender attends to as many keys, as often as it is called."""
+"""benchmarks.cached_step: every contender attends to the same number of keys on every call."""
 
 from unittest.mock import patch
 
@@ -23,7 +23,7 @@ def test_a_step_attends_to_all_keys_every_time(kind):
     assert switch.on
 
 
-def test_a_row_for_each_kind():
+def test_there_is_a_row_for_each_kind_of_positions():
     rows = cached_step.measure(n_keys=5, repeats=2, least=0)
     assert [row["positions"] for row in rows] == ["none", "rotary", "alibi"]
     assert all({"checks on", "checks off", "ms, checks off"} < set(row) for row in rows)

@@ -1,4 +1,4 @@
-"""What chapter 05 draws of `experiments.depth`: complete, and the cheap part of it again."""
+"""The results of `experiments.depth` that chapter 05 draws: complete, and a quick part again."""
 
 import json
 
@@ -18,7 +18,7 @@ def test_every_variant_is_there():
         assert all(len(losses) == len(STORED["steps"]) for losses in runs)
 
 
-def test_with_twelve_layers_pre_norm_is_ahead_from_every_seed():
+def test_with_twelve_layers_only_pre_norm_learns_with_every_seed():
     right = STORED["right"]
     assert min(right["pre"]) > 0.98
     assert max(right["post"] + right["post_warm"] + right["post_slow"]) < 0.32
@@ -28,14 +28,14 @@ def test_with_twelve_layers_pre_norm_is_ahead_from_every_seed():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ("post_2", "no_residual_2"))
-def test_two_layers_begin_as_they_did(name):
+def test_the_first_losses_of_two_layers_are_as_stored(name):
     torch.set_num_threads(1)
     seed = depth.SEEDS - 1
     losses, _ = depth.train(*depth.VARIANTS[name], seed=seed, steps=2 * depth.EVERY)
     assert losses == pytest.approx(STORED["loss"][name][seed][:2], abs=0.05)
 
 
-def test_what_is_taken_away_is_gone():
+def test_removed_residuals_and_norms_are_not_applied():
     x = torch.randn(2, 3, depth.D_MODEL)
     bare = depth.Layer(residual=False, norm="none")
     attended, _ = bare.self_attention(x)

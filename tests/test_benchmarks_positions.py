@@ -1,4 +1,4 @@
-"""The measurement that chapter 07 draws: what it is made of, and a cheap part of it again."""
+"""The measurements that chapter 07 draws: their materials, and a quick part again."""
 
 import dataclasses
 import json
@@ -30,8 +30,8 @@ def test_every_kind_was_measured_with_every_seed(stored):
             assert ((shares >= 0) & (shares <= 1)).all()
 
 
-def test_the_parts_add_up(stored):
-    """What is stored by length gives, with the numbers of sentences, the whole."""
+def test_shares_by_length_average_to_the_share_of_the_test_set(stored):
+    """Shares by length, weighted by the numbers of sentences, give the share of the test set."""
     counts = np.array(stored["n_sentences"])
     short = np.array(stored["lengths"]) <= stored["longest_in_training"]
     assert counts[short].sum() == stored["n_test"]
@@ -43,7 +43,7 @@ def test_the_parts_add_up(stored):
             )
 
 
-def test_what_alibi_gets_wrong_of_three_words_is_what_its_share_says(stored):
+def test_the_listed_errors_of_alibi_agree_with_its_share(stored):
     at = stored["lengths"].index(3)
     for run in stored["kinds"]["alibi"]:
         wrong = [source for source, _ in run["wrong_of_three"]]
@@ -52,7 +52,7 @@ def test_what_alibi_gets_wrong_of_three_words_is_what_its_share_says(stored):
         assert run["by_length"][at] == pytest.approx(share, abs=1e-3)
 
 
-def test_no_two_reversible_sentences_are_each_other_backwards(stored):
+def test_no_reversible_sentence_is_the_reverse_of_another(stored):
     backwards = {" ".join(reversed(source.split())) for source in stored["reversible"]}
     assert backwards.isdisjoint(stored["reversible"])
 
@@ -62,7 +62,7 @@ def test_a_sentence_is_reversible_if_the_grammar_makes_its_reverse():
     assert positions.reversible([translate(source) for source in sources]) == sources[:1]
 
 
-def test_share_with_and_counts_only_the_lengths_asked_for():
+def test_share_with_and_counts_only_the_given_lengths():
     sources = ["ana and julia slept", "ana saw julia", "ana and julia sang in the room"]
     pairs = [translate(source) for source in sources]
     assert positions.share_with_and(pairs, (3, 4)) == 0.5
@@ -78,10 +78,10 @@ def test_exchanging_two_people_exchanges_the_words_of_both_sides():
 
 
 def test_a_translator_without_positions_is_blind_to_order_and_the_sizes_are_right(stored):
-    """A few steps of training are enough for that, since it holds for any weights."""
+    """A few training steps suffice, since the property holds for any weights."""
     parts = splits(n_train=300, n_validation=0, n_test=40, n_held_out=20)
     people = [pair for two in positions.swapped_pairs() for pair in two]
-    # The vocabulary holds every word, so that none is unknown.
+    # The vocabulary is that of all the pairs, so that no word is unknown.
     every = (*parts.train, *parts.test, *parts.longer, *people)
     run = positions.measure("none", 0, dataclasses.replace(parts, train=every), steps=3)
     assert run["same_for_both_orders"] == 1.0
@@ -91,8 +91,8 @@ def test_a_translator_without_positions_is_blind_to_order_and_the_sizes_are_righ
     assert positions.sizes(parts)["n_swapped"] == stored["n_swapped"]
 
 
-def test_alibi_reads_three_words_alike_in_both_directions():
-    """Whatever its weights: without a mask it knows distances and no directions."""
+def test_alibi_does_not_distinguish_three_words_from_their_reverse():
+    """For any weights: without a causal mask, ALiBi depends on distances, not on directions."""
     parts = splits(n_train=200, n_validation=0, n_test=0, n_held_out=0)
     two = [translate(sentence) for sentence in ("ana saw julia", "julia saw ana")]
     said = {}

@@ -92,7 +92,7 @@ def opening(chapter, language):
 
 @each_language
 @pytest.mark.parametrize("chapter", written(CHAPTERS["chapter"]), ids=lambda each: each["page"])
-def test_times_and_needs_are_those_the_chapter_gives(chapter, language):
+def test_times_and_prerequisites_agree_with_the_chapters_opening(chapter, language):
     told = opening(chapter, language)
     assert minutes(told)[:2] == [chapter["reading"], chapter["exercises"]], told
     linked = set(re.findall(r"\((\w+)\.ipynb\)", told))
@@ -104,7 +104,7 @@ def test_times_and_needs_are_those_the_chapter_gives(chapter, language):
 
 @each_language
 @pytest.mark.parametrize("chapter", written(CHAPTERS["chapter"]), ids=lambda each: each["page"])
-def test_reading_takes_as_long_as_the_chapter_says(chapter, language):
+def test_the_stated_reading_time_is_the_measured_one(chapter, language):
     if chapter["page"] < "04" and f"L{chapter['page']}" not in WRITTEN:
         return  # they are measured when their evidence stands in a laboratory page
     measured = attn_minutes.minutes(cells_of(chapter["page"], language))
@@ -126,7 +126,7 @@ def test_reading_is_measured_by_words_lines_questions_and_widgets():
         assert attn_minutes.minutes(cells) == pytest.approx(expected)
 
 
-def test_every_chapter_has_its_entry_and_every_long_route_all_chapters():
+def test_every_chapter_has_an_entry_and_is_on_every_long_route():
     numbered = {name for name in WRITTEN if re.match(r"\d\d_|A\d_", name)}
     assert numbered <= set(ENTRIES) and sorted(ENTRIES) == ENTRIES
     known = WRITTEN | PAGES
@@ -138,7 +138,7 @@ def test_every_chapter_has_its_entry_and_every_long_route_all_chapters():
             assert numbered <= set(pages), route["name"]["en"]
 
 
-def test_the_route_of_six_weeks_takes_the_hours_it_promises():
+def test_the_six_week_route_takes_the_promised_hours():
     hours = {c["page"]: (c["reading"] + c["exercises"]) / 60 for c in CHAPTERS["chapter"]}
     (route,) = (route for route in CHAPTERS["route"] if route["name"]["en"] == "Six weeks")
     weeks = [sum(hours.get(page, 0) for page in part) for part in route["parts"]]
@@ -182,7 +182,7 @@ def test_a_link_to_a_chapter_names_the_chapter_it_leads_to(language):
         assert [link for link in links if int(link[0]) != int(link[1])] == [], path.name
 
 
-def test_durations_and_the_modules_of_the_pages_do_what_their_docstrings_say():
+def test_the_doctests_of_the_page_modules_pass():
     for module in (attn_api, attn_citations, attn_glossary, attn_pages, attn_search):
         tried = doctest.testmod(module)
         assert tried.attempted and not tried.failed, module.__name__
@@ -217,7 +217,7 @@ def shape(function):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("module", sorted(set(on_api_pages("en")) - attn_api.PROSE_ONLY))
-def test_the_api_read_is_the_api_there_is(module):
+def test_the_parsed_api_is_that_of_the_imported_modules(module):
     """What the parser finds in the files is what Python finds in the imported module."""
     live = importlib.import_module(module)
     public = getattr(live, "__all__", None) or [
@@ -251,7 +251,7 @@ def test_the_api_read_is_the_api_there_is(module):
 
 
 @each_language
-def test_every_table_of_results_says_the_command_that_prints_it(language):
+def test_every_table_of_results_names_its_command(language):
     text = (ROOT / "book" / language / "results.md").read_text(encoding="utf-8")
     # For real sentences only the results of finished runs are stored.
     for name in read(QUALITY):
@@ -260,7 +260,7 @@ def test_every_table_of_results_says_the_command_that_prints_it(language):
 
 
 @each_language
-def test_every_stored_measurement_says_the_command_that_makes_it(language):
+def test_every_stored_measurement_names_its_command(language):
     text = (ROOT / "book" / language / "results.md").read_text(encoding="utf-8")
     for name in experiments.names():
         assert f"`python -m experiments {name}`" in text, name

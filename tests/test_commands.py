@@ -45,7 +45,7 @@ def folder_of_programs(folder, names):
     return str(folder)
 
 
-def test_without_python_make_says_what_is_missing(tmp_path):
+def test_make_without_python_names_what_is_missing(tmp_path):
     shutil.copy(ROOT / "Makefile", tmp_path)
     for name in ("requirements-book.txt", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
@@ -58,7 +58,7 @@ def test_without_python_make_says_what_is_missing(tmp_path):
 
 
 @pytest.mark.parametrize("version", ["3.10.9", "3.15.0"])
-def test_a_python_that_the_pins_do_not_serve_is_not_taken(tmp_path, version):
+def test_an_unsupported_python_is_refused(tmp_path, version):
     shutil.copy(ROOT / "Makefile", tmp_path)
     for name in ("requirements-book.txt", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
@@ -78,7 +78,7 @@ def test_a_python_that_the_pins_do_not_serve_is_not_taken(tmp_path, version):
 
 
 @pytest.mark.slow
-def test_without_a_network_the_installation_says_so(tmp_path):
+def test_an_installation_without_a_network_reports_it(tmp_path):
     for name in ("Makefile", "requirements-book.txt", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
     nowhere = {
@@ -105,7 +105,7 @@ def make(target, *given, programs):
     return run("make", "-s", "-o", ".venv/full.stamp", target, f"BIN={programs}", *given, cwd=ROOT)
 
 
-def test_a_folder_with_a_blank_in_its_name_stays_one(tmp_path):
+def test_a_folder_with_a_blank_in_its_name_is_one_argument(tmp_path):
     python = tmp_path / "python"
     python.write_text("#!/bin/bash\nprintf '%s\\n' \"$@\"\n")
     python.chmod(0o755)
@@ -121,14 +121,14 @@ def test_a_folder_with_a_blank_in_its_name_stays_one(tmp_path):
         (["SETS=assignments/sets", "SET=nope"], "There is no set 'nope'. There are: project, "),
     ],
 )
-def test_sets_that_are_not_there_are_named_before_any_proof(given, said):
+def test_missing_sets_are_named_before_any_test_runs(given, said):
     # From here, since the path of the clone may hold blanks, on which make would cut it.
     result = make("prove", *given, programs=os.path.relpath(Path(sys.executable).parent, ROOT))
     assert result.returncode != 0
     assert result.stdout.startswith(said) and result.stdout.count("\n") == 1
 
 
-def test_a_taken_port_is_named_and_another_offered():
+def test_a_port_in_use_is_named_and_another_suggested():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -140,13 +140,13 @@ def test_a_taken_port_is_named_and_another_offered():
 
 
 @pytest.mark.parametrize("port", ["abc", "0", "65536", "-1", "8000.0", "", "9" * 5000])
-def test_what_is_no_port_is_named(port):
+def test_an_invalid_port_is_refused(port):
     result = run(sys.executable, str(ROOT / "book" / "serve.py"), port, timeout=60)
     said = f"PORT: expected a number from 1 to 65535, got {port!r}\n"
     assert (result.returncode, result.stdout, result.stderr) == (1, said, "")
 
 
-def test_a_port_that_is_not_to_be_had_is_not_called_taken(monkeypatch, capsys):
+def test_a_forbidden_port_is_not_reported_as_in_use(monkeypatch, capsys):
     def server(*_):
         raise PermissionError(errno.EACCES, "Permission denied")
 
@@ -155,7 +155,7 @@ def test_a_port_that_is_not_to_be_had_is_not_called_taken(monkeypatch, capsys):
     assert "Port 80 cannot be used (Permission denied)." in capsys.readouterr().out
 
 
-def test_a_changed_package_is_not_used(tmp_path, monkeypatch):
+def test_a_package_with_a_wrong_checksum_is_refused(tmp_path, monkeypatch):
     forged = tmp_path / "katex.tgz"
     forged.write_bytes(b"not what was pinned")
     monkeypatch.setattr(vendor, "VENDOR", tmp_path / "vendor")
@@ -165,7 +165,7 @@ def test_a_changed_package_is_not_used(tmp_path, monkeypatch):
     assert list((tmp_path / "vendor").iterdir()) == []
 
 
-def test_a_silent_registry_is_reported_in_one_sentence(tmp_path, monkeypatch):
+def test_an_unreachable_registry_raises_a_readable_error(tmp_path, monkeypatch):
     monkeypatch.setattr(vendor, "VENDOR", tmp_path / "vendor")
     monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9/")
     monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
@@ -196,7 +196,7 @@ def offline(*_):
 
 
 @pytest.mark.parametrize("damage", ["changed", "missing", "no sums"])
-def test_damage_in_an_unpacked_package_is_noticed_and_mended(damage, package, monkeypatch, capsys):
+def test_a_damaged_unpacked_package_is_noticed_and_replaced(damage, package, monkeypatch, capsys):
     file, sums = package / "dist" / "a.css", vendor._kept_sums(package)
     assert {path.name for path in package.parent.iterdir()} == {package.name, sums.name}
     {
@@ -218,9 +218,7 @@ def test_damage_in_an_unpacked_package_is_noticed_and_mended(damage, package, mo
     assert vendor.fetch("a") == package
 
 
-def test_a_package_that_an_older_build_unpacked_is_used_where_there_is_no_network(
-    package, monkeypatch, capsys
-):
+def test_without_a_network_a_package_without_checksums_is_used(package, monkeypatch, capsys):
     vendor._kept_sums(package).unlink()
     vendor._compared.clear()
     monkeypatch.setattr(vendor, "_download", offline)
@@ -228,7 +226,7 @@ def test_a_package_that_an_older_build_unpacked_is_used_where_there_is_no_networ
     assert f"{package} is used as it is, since it cannot be checked" in capsys.readouterr().out
 
 
-def test_a_vendor_folder_that_cannot_be_written_is_a_sentence(package, tmp_path, monkeypatch):
+def test_an_unwritable_vendor_folder_raises_a_readable_error(package, tmp_path, monkeypatch):
     monkeypatch.setattr(vendor, "VENDOR", tmp_path / "a.tgz")
     with pytest.raises(vendor.VendorError, match=r"^path: expected a place that can be written"):
         vendor.fetch("a")
@@ -247,7 +245,7 @@ def test_a_second_build_waits_for_the_first(monkeypatch, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("address", ["/", "attn.example/", "https://attn.example"])
-def test_a_site_is_not_built_for_an_address_that_is_none(address, monkeypatch, capsys):
+def test_a_site_is_not_built_for_an_invalid_url(address, monkeypatch, capsys):
     """Publishing gives the address of the site and a slash: without the address, the slash alone."""
     build = runpy.run_path(str(ROOT / "book" / "build.py"))["build"]
     monkeypatch.setenv("ATTN_SITE_URL", address)
@@ -257,7 +255,7 @@ def test_a_site_is_not_built_for_an_address_that_is_none(address, monkeypatch, c
 
 
 @pytest.mark.slow
-def test_jupyter_book_build_by_habit(tmp_path):
+def test_jupyter_book_build_alone_gives_a_working_spanish_edition(tmp_path):
     """`jupyter-book build .` gives the Spanish edition alone, alive, with no dead link."""
     program = Path(sys.executable).parent / "jupyter-book"
     out = ["--path-output", str(tmp_path), "--quiet"]

@@ -79,11 +79,11 @@ def test_where_a_text_is_cut(text, most, expected):
 
 
 @pytest.mark.parametrize(("pieces", "said", "expected"), JOINED)
-def test_how_translations_are_put_together(pieces, said, expected):
+def test_how_translations_of_pieces_are_joined(pieces, said, expected):
     assert put_together(pieces, said) == expected
 
 
-def test_the_page_cuts_and_puts_together_as_python(node):
+def test_the_page_cuts_and_joins_as_python(node):
     cuts = [(text, most) for text, most, _ in CUTS]
     found = node(
         PAGE
@@ -186,7 +186,7 @@ def test_a_piece_is_translated_as_it_would_be_alone(translator):
         ("a\n\n" + 1_000_000 * " ", None),
     ],
 )
-def test_what_is_no_text_gets_a_sentence(translator, text, said):
+def test_invalid_text_raises_a_readable_error(translator, text, said):
     if said is None:
         assert translator.translate(text) == translator.translate("a")
         return
@@ -195,7 +195,7 @@ def test_what_is_no_text_gets_a_sentence(translator, text, said):
             read(text)
 
 
-def test_to_cut_a_long_text_it_is_read_few_times(translator, monkeypatch):
+def test_cutting_a_long_text_reads_it_few_times(translator, monkeypatch):
     read, encode = [], translator.source.encode
     monkeypatch.setattr(translator.source, "encode", lambda t: read.append(len(t)) or encode(t))
     for n_times in (1, 400):

@@ -28,7 +28,7 @@ def test_the_errors_are_those_that_greedy_search_makes():
 
 
 @pytest.mark.parametrize("row", MEASURED["errors"], ids=lambda row: row["source"])
-def test_an_error_is_of_what_it_is_said_to_be(row, translator):
+def test_each_error_is_of_its_stored_kind(row, translator):
     assert row["kind"] == choices.kind(translator, Pair(row["source"], row["right"]), row["best"])
     assert not row["best_cut"], "only what has ended can be compared"
     if row["kind"] == "search":
@@ -48,7 +48,7 @@ def test_a_sentence_that_does_not_end_is_marked_and_hides_no_error_of_the_model(
 
 
 @pytest.mark.parametrize("row", SHORT, ids=lambda row: row["source"])
-def test_an_error_is_made_again(row, translator):
+def test_each_stored_error_is_reproduced(row, translator):
     pair = Pair(row["source"], row["right"])
     assert translate(row["source"]).target == row["right"]
     assert choices.decode(translator, [pair], 1) == [row["found"]]
@@ -59,7 +59,7 @@ def test_an_error_is_made_again(row, translator):
         assert again == pytest.approx(row[f"log_{name}"], abs=0.02)
 
 
-def test_pronouns_are_asked_of_sentences_of_any_length(translator):
+def test_pronouns_are_evaluated_in_sentences_of_any_length(translator):
     tired = "laura and mario did not understand the lesson because they were too tired"
     assert len(tired.split()) > translator.max_len
     assert choices.pronouns(translator, [translate(tired), translate("the red house")]) == [0, 1]
@@ -76,7 +76,7 @@ def test_constructions_are_recognised(translator):
     }
 
 
-def test_every_total_counts_the_same_sentences():
+def test_stored_totals_and_rows_are_consistent():
     language = MEASURED["language"]
     totals = [*language["agreement"].values(), *language["meanings"].values(), language["pronouns"]]
     totals += [(c["right"], c["n"]) for c in language["constructions"].values()]

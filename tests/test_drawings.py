@@ -69,7 +69,7 @@ def texts(drawing):
     ]
 
 
-def test_every_part_has_a_name_in_both_languages_and_stands_in_the_drawing():
+def test_every_part_is_drawn_with_its_name_in_both_languages():
     for language in LANGUAGES:
         drawn = texts(Machine("05_encoder_decoder", language).drawing(Wide))
         for name, part in PARTS.items():
@@ -86,7 +86,7 @@ def test_parts_link_to_chapters_under_their_own_titles(page):
 
 
 @each_chapter
-def test_what_a_chapter_lights_exists_and_is_lit_in_both_layouts(page):
+def test_the_parts_of_a_chapter_are_lit_in_both_layouts(page):
     here = CHAPTERS[page]
     assert set(here.lit) <= set(PARTS)
     for layout in (Wide, Upright):
@@ -120,7 +120,7 @@ def test_the_shapes_are_those_of_the_chapter(page):
         }
 
 
-def test_the_translator_of_chapter_9_has_the_sizes_that_its_drawing_says():
+def test_the_translator_of_chapter_9_has_the_sizes_in_its_drawing():
     from attn.applications.translation import Translator
 
     config = Translator.pretrained("grammar").model.config
@@ -139,7 +139,7 @@ def test_a_drawing_is_well_formed_and_the_same_each_time(page, edition):
 
 
 @each_chapter
-def test_a_drawing_says_in_words_what_it_shows(page):
+def test_a_drawing_has_a_title_and_a_description(page):
     for language in LANGUAGES:
         for layout in (Wide, Upright):
             drawing = ET.fromstring(Machine(page, language).drawing(layout))
@@ -156,7 +156,7 @@ def test_the_language_is_the_one_in_use(language):
     assert WORDS["here"][language] in Machine("03_self_attention").drawing(Wide)
 
 
-def test_a_page_without_a_place_is_refused():
+def test_a_page_without_a_drawing_is_refused():
     with pytest.raises(ValueError, match=r"page: expected .*05_encoder_decoder.* got '12_nothing'"):
         Machine("12_nothing")
     with pytest.raises(ValueError, match="language"):
@@ -204,7 +204,7 @@ def test_every_idea_stands_in_one_chapter_with_a_caption_in_both_languages():
 
 
 @pytest.mark.parametrize("edition", LANGUAGES)
-def test_the_notebooks_hold_the_drawings_as_they_are(edition):
+def test_the_notebooks_hold_the_current_drawings(edition):
     """Of the English edition nbval asks this too; a stroke that moved must reach both."""
     held = 0
     for path in sorted((NOTEBOOKS / edition).glob("*.ipynb")):
@@ -221,7 +221,7 @@ GROUP = "{http://www.w3.org/2000/svg}g"
 
 @pytest.mark.parametrize("name", STEPPED)
 @pytest.mark.parametrize("edition", LANGUAGES)
-def test_each_step_of_a_drawing_brings_something_and_says_what(name, edition):
+def test_each_step_of_a_drawing_adds_an_element_and_has_a_sentence(name, edition):
     root = ET.fromstring(drawn(name, edition))
     words = json.loads(root.get("data-steps"))
     appears = {int(group.get("data-step")) for group in root.iter(GROUP) if group.get("data-step")}
@@ -230,7 +230,7 @@ def test_each_step_of_a_drawing_brings_something_and_says_what(name, edition):
     assert set(words) == {"back", "play", "pause", "next", "told"}
 
 
-def test_a_drawing_that_nobody_plays_is_whole():
+def test_a_drawing_without_the_script_shows_its_last_step():
     """What stands at one step alone is the only thing that a page without the script leaves out."""
     hidden = [name for name in IDEAS if 'display="none"' in drawn(name, "es")]
     assert hidden == ["clocks"]
@@ -253,7 +253,7 @@ def test_the_steps_of_the_cache_count_what_has_been_computed():
     assert without == [n * (n + 1) // 2 for n in (1, 2, 3, 4)] and with_cache == [1, 2, 3, 4]
 
 
-def test_the_search_gives_the_weights_of_its_scores():
+def test_the_drawn_search_shows_the_softmax_of_its_scores():
     written = texts(drawn("search", "en"))
     words = written[4:-3:3]
     assert words[:3] == ["John", "and", "Paul"] and len(words) == 10
@@ -261,7 +261,7 @@ def test_the_search_gives_the_weights_of_its_scores():
     assert written[6:-3:3] == [f"{weight:.2f}" for weight in weights]
 
 
-def test_the_mask_leaves_the_weights_of_what_is_allowed():
+def test_the_drawn_mask_shows_the_weights_of_the_allowed_keys():
     masked = np.where([True, True, False, False, False], [0.0, 1.0, 3.0, 0.0, 1.0], -np.inf)
     weights = reference.softmax(masked)
     assert texts(drawn("mask", "en"))[-3:] == [f"{weights[0]:.2f}", f"{weights[1]:.2f}", "0"]
@@ -297,7 +297,7 @@ def test_the_beam_keeps_the_two_most_probable():
     assert written.count("frío") == 2
 
 
-def test_teacher_forcing_reads_what_is_right_and_generation_what_was_said():
+def test_teacher_forcing_reads_the_targets_and_generation_its_own_tokens():
     written = texts(drawn("forcing", "en"))
     training, generation = written.index("decoder"), written.index("step")
     asked = written[training + 2 : generation - 1 : 3]
@@ -311,7 +311,7 @@ def test_teacher_forcing_reads_what_is_right_and_generation_what_was_said():
     assert read_alone == ["<sos>", *said_alone[:-1]]
 
 
-def test_the_cache_saves_what_was_computed_before():
+def test_the_drawn_cache_reuses_earlier_keys_and_values():
     rects = [
         (node.get("class"), float(node.get("x")))
         for node in ET.fromstring(drawn("cache", "en")).iter("{http://www.w3.org/2000/svg}rect")
@@ -371,12 +371,12 @@ def test_the_rotation_leaves_the_difference():
         ]
 
 
-def test_smoothing_asks_for_what_the_formula_says():
+def test_the_drawn_smoothed_targets_follow_the_formula():
     y = np.eye(4)[1]
     assert numbers("smoothing") == pytest.approx([*y, *(0.9 * y + 0.1 / 4)])
 
 
-def test_the_strips_are_those_of_the_functions_that_draw():
+def test_the_drawn_strips_are_the_probabilities_of_decoding():
     torch = pytest.importorskip("torch")
     from attn.decoding import next_token_probabilities
 
@@ -392,7 +392,7 @@ def test_the_strips_are_those_of_the_functions_that_draw():
     assert numbers("sampling")[:4] == [0.5, 0.2, 0.15, 0.1]
 
 
-def test_the_span_is_the_best_pair():
+def test_the_drawn_span_has_the_best_pair_of_scores():
     # The first token is a year and no score.
     found = [score for score in numbers("span") if score < 1945]
     start, end = np.array(found[0::2]), np.array(found[1::2])
@@ -407,7 +407,7 @@ def test_the_span_is_the_best_pair():
         assert " + ".join(f"{score:g}" for score in pair) in source
 
 
-def test_what_a_sentence_receives_is_the_mean_of_its_tokens():
+def test_the_attention_a_sentence_receives_is_the_mean_over_its_tokens():
     weights = np.array([[0.5, 0.25, 0.25], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]])
     written = numbers("received")
     for row, mean in zip(weights, weights.mean(axis=0), strict=True):
@@ -447,7 +447,7 @@ def test_the_pairs_are_compared_along_rows_and_columns():
     ]
 
 
-def test_what_the_three_cuts_answer_is_what_the_chapter_prints():
+def test_the_drawn_families_show_the_printed_translation_and_their_masks():
     written = texts(drawn("families", "es"))
     assert "tom estaba triste" in written
     assert re.search(

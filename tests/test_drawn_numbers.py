@@ -130,7 +130,7 @@ def test_the_merges_are_those_of_byte_pair_encoding(language, times, shown):
     assert texts(drawn("merges", language))[2:] == wanted
 
 
-def test_films_fall_on_the_line_at_a_right_angle_and_as_far_as_their_product():
+def test_films_are_projected_orthogonally_and_the_projection_matches_the_dot_product():
     films = {
         "Casablanca": (1.5, -0.5),
         "Titanic": (1.5, 0.5),
@@ -155,7 +155,7 @@ def test_films_fall_on_the_line_at_a_right_angle_and_as_far_as_their_product():
         assert np.isclose(shadow * np.linalg.norm(ana), ana @ film, atol=1e-3)
 
 
-def test_the_softmax_follows_one_row():
+def test_the_drawn_softmax_is_that_of_one_row_of_scores():
     scores = WALK @ WALK[2]
     weights = reference.softmax(scores)
     said = texts(drawn("softmax", "en"))
@@ -187,7 +187,7 @@ def test_the_roles_are_those_of_the_chapter():
     assert [said[-5], said[-1]] == [f"= {product:.0f}" for product in products]
 
 
-def test_shuffled_words_get_what_they_got_in_order():
+def test_attention_outputs_do_not_depend_on_word_order():
     order = np.random.default_rng(0).permutation(6)
     output, _ = reference.scaled_dot_product_attention(WALK[order], WALK[order], WALK[order])
     found = {}
@@ -202,7 +202,7 @@ def test_shuffled_words_get_what_they_got_in_order():
     )
 
 
-def test_copies_and_parts_are_drawn_to_scale():
+def test_areas_are_proportional_to_parameters():
     def parameters(n_heads, copies):
         module = MultiHeadAttention(256, n_heads, bias=False)
         return copies * module.q_proj.weight.numel()
@@ -217,7 +217,7 @@ def test_copies_and_parts_are_drawn_to_scale():
     assert [t for t in texts(drawn("copies", "en")) if t.startswith("×")] == ["× 1", "× 4", "× 1"]
 
 
-def test_each_head_contributes_through_its_own_rows():
+def test_each_head_contributes_through_its_own_rows_of_the_output_projection():
     z, w_o = np.ones((2, 2)), np.ones((4, 4)).reshape(2, 2, 4)
     added = reference.multi_head_attention(*[np.ones((1, 4))] * 3, *[np.eye(4)] * 4, n_heads=2)[0][
         0
@@ -244,7 +244,7 @@ def test_cross_attention_is_that_of_the_translator():
         assert word in said and f"{attended.source[row.argmax()]} {row.max():.2f}" in said
 
 
-def test_the_feed_forward_network_answers_for_each_token():
+def test_the_drawn_feed_forward_network_gives_its_output_for_each_token():
     w_1, b_1 = np.array([[1.0, 1.0], [1.0, 1.0], [0.0, 0.0]]), np.array([0.0, -1.0])
     w_2 = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -2.0]])
     said = texts(drawn("feed_forward", "en"))[5:]

@@ -1,4 +1,4 @@
-"""Break the modules of attn in every small way, and ask the tests to notice.
+"""Make small changes to the modules of attn, and check that the tests notice them.
 
 `make mutation` runs it, or `make mutation MODULES="masks tokenizer.byte_level"`, and with SAMPLE=10
 only every tenth mutant of each module, always the same ones. mutmut changes one operator, constant,
@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BUILD = ROOT / "build"
-# The modules to mutate, each with its own tests. Tests of modules that import it do not count.
+# These modules are mutated, each with its own tests. Tests of modules that import it do not count.
 TESTS = {
     "masks": ["test_masks", "test_reference_length"],
     "_checks": [
@@ -57,9 +57,9 @@ TESTS = {
         *("test_question_answering", "test_summarization", "test_visual_question"),
     ],
 }
-# The slow tests of these modules are left out, because they would train for seconds for each mutant.
+# The slow tests of these modules are left out: they would train for seconds for each mutant.
 QUICK = {"applications"}
-# Files beside the tests that the tests import.
+# Files outside the selected tests that those tests import.
 SHARED = [
     *("tests/__init__.py", "tests/conftest.py", "tests/machine.py", "book/_ext/vendor.py"),
     "Makefile",
@@ -67,7 +67,7 @@ SHARED = [
     *("tests/core/no_float64.py", "tests/core/other_device.py"),
 ]
 LEAST = 0.95
-# The verdict for each exit status of pytest. "Stopped" means that the tests took far longer than usual.
+# The verdict for each exit status of pytest. "Stopped" means that the tests exceeded a time limit.
 STOPS = (signal.SIGXCPU, signal.SIGPROF)
 FATES = {1: "killed", -signal.SIGSEGV: "killed", **{-stop: "stopped" for stop in STOPS}}
 
@@ -96,25 +96,25 @@ def main(arguments):
             outcomes |= try_mutants(together, every, options.processes)
     run = tuple(f"attn.{module}." for module in modules)
     argued = {mutant for mutant in read_argued() if mutant[0].startswith(run)}
-    if every > 1:  # Only a whole run can say of the others that they survive no more.
+    if every > 1:  # Only a whole run can tell that an argued mutant survives no more.
         argued &= {mutant for of_file in outcomes.values() for mutant, _ in of_file}
     sys.exit(report(outcomes, argued))
 
 
 def whole(module):
-    """Return the module that a part such as ``tokenizer.byte_level`` belongs to."""
+    """Return the module that contains a part such as ``tokenizer.byte_level``."""
     return module.partition(".")[0]
 
 
 def find_files(module):
-    """Return the files of a module, or of a part of one, from the root of the repository."""
+    """Return the files of a module or of a part of it, relative to the root of the repository."""
     source = ROOT.joinpath("attn", *module.split("."))
     paths = source.rglob("*.py") if source.is_dir() else [source.with_suffix(".py")]
     return sorted(str(path.relative_to(ROOT)) for path in paths if path.is_file())
 
 
 def group(modules):
-    """Return the modules in lists, those with the same tests in one: they share a run of mutmut.
+    """Group the modules by their tests: modules with the same tests share a run of mutmut.
 
     Each run imports PyTorch four times and runs all the tests twice before its first mutant.
     """
@@ -126,7 +126,7 @@ def group(modules):
 
 
 def try_mutants(modules, every, processes):
-    """Run the tests of modules on every so many of their mutants; return their fates, by file."""
+    """Run the tests of modules on every `every`-th mutant; return the outcomes, by file."""
     files = prepare(modules)
     names = []
     for module in modules:
@@ -147,7 +147,7 @@ def try_mutants(modules, every, processes):
 
 
 def prepare(modules):
-    """Lay out here what mutmut copies before it changes anything; return the files to mutate."""
+    """Create in this folder what mutmut copies and its settings; return the files to mutate."""
     module = whole(modules[0])
     tests = [f"tests/core/{name}.py" for name in TESTS[module]]
     for name in ("attn", "conftest.py", *SHARED, *tests):
@@ -162,7 +162,8 @@ def prepare(modules):
         "pytest_add_cli_args": ["-p", "mutation_hooks", *(["-m", "not slow"] * (module in QUICK))],
         # A process in which PyTorch has computed cannot be forked safely.
         "process_isolation": "forkserver",
-        # 5 * (18 s + what the tests took): a loop without end is stopped, a busy machine is not.
+        # The limit is 5 * (18 s + duration of the tests): it stops an endless loop, but not a busy
+        # machine.
         "timeout_constant": 18,
         "timeout_multiplier": 5,
     }
@@ -174,8 +175,8 @@ def prepare(modules):
 
 
 def list_mutants(file):
-    """Return the names that mutmut gives to the mutants of a file, in their order there."""
-    # Imported here, so that the tests of the rest of this file need no parser.
+    """Return mutmut's names for the mutants of a file, in the order of the file."""
+    # mutmut's parser is imported here, since the tests of the other functions do not need it.
     from mutmut.mutation.file_mutation import mutate_file_contents
     from mutmut.utils import format_utils
 
@@ -184,7 +185,7 @@ def list_mutants(file):
 
 
 def read_outcomes(file, names):
-    """Yield each mutant named, as (function, original, changed), and what became of it."""
+    """Yield ((function, original, changed), outcome) for each named mutant."""
     from mutmut.mutation.data import SourceFileMutationData
     from mutmut.mutation.diff_apply import get_diff_for_mutant
     from mutmut.utils import format_utils
@@ -204,7 +205,7 @@ def read_outcomes(file, names):
 
 
 def read_argued():
-    """Return the mutants in `survivors.toml`."""
+    """Return the mutants that `survivors.toml` gives a reason for."""
     entries = tomllib.loads((HERE / "survivors.toml").read_text(encoding="utf-8"))
     return {
         (entry["function"], entry["original"], changed)
@@ -214,7 +215,7 @@ def read_argued():
 
 
 def report(outcomes, argued):
-    """Print a table by file; return what is wrong, or 0, for the exit status."""
+    """Print a table by file; return the exit status: 0, or a text that says what is wrong."""
     row = "{:34}{:>8}{:>8}{:>10}{:>8}{:>12}{:>14}"
     print(row.format("", "mutants", "killed", "stopped", "argued", "not argued", "share killed"))
     everything = [outcome for of_file in outcomes.values() for outcome in of_file]

@@ -1,4 +1,4 @@
-"""What pytest does differently in a mutation run; `__main__.py` beside this file starts it."""
+"""Settings of pytest for a mutation run, which `__main__.py` beside this file starts."""
 
 import gc
 import json
@@ -13,15 +13,17 @@ from hypothesis import Phase, settings
 
 
 def pytest_configure():
-    # pytest collects garbage when it ends, which takes 0.5 s a mutant unless PyTorch is left out.
+    # pytest collects garbage when it ends. That takes 0.5 s a mutant unless PyTorch's objects are
+    # left out.
     gc.freeze()
-    # A failing test is enough, and shrinking its example takes longer than finding it. A mutant that
-    # survives a quarter of the examples counts as alive and needs a test of its own.
+    # One failing example is enough: shrinking it takes longer than finding it. A mutant that
+    # survives a quarter of the examples counts as a survivor and needs a test of its own.
     phases = (Phase.explicit, Phase.generate)
     settings.register_profile("mutation", settings.get_profile("quick"), phases=phases)
     settings.load_profile("mutation")
     if os.environ["MUTANT_UNDER_TEST"] == "stats":
-        # The first run notes which tests reach which function, in code that does not compile.
+        # The first run records which tests reach which function, which it cannot do in compiled
+        # code.
         torch.compile = _pretend_to_compile
 
 
@@ -34,13 +36,13 @@ def _pretend_to_compile(function, **_):
 
 
 def pytest_runtest_setup():
-    # A minute of computing, ten times what the slowest test needs, is a loop without end. How long
-    # mutmut would wait depends on how long all the tests take.
+    # A minute of processor time, ten times what the slowest test needs, means an endless loop.
+    # mutmut's own limit depends on how long all the tests take.
     signal.setitimer(signal.ITIMER_PROF, 60)
 
 
 def pytest_collection_modifyitems(items):
-    """Sort the tests: most mutants fall to the first quick one."""
+    """Sort the tests by duration: the first quick test kills most mutants."""
     # The first run has stored the duration of each test.
     measured = Path("mutmut-stats.json")
     took = json.loads(measured.read_text())["duration_by_test"] if measured.exists() else {}
@@ -48,5 +50,5 @@ def pytest_collection_modifyitems(items):
 
 
 def _compiles(item):
-    # The first run does not compile, so it measured no time for these tests.
+    # The first run does not compile, so its durations do not hold for these tests; they run last.
     return "compil" in item.name
