@@ -1,4 +1,4 @@
-"""The pages written from data: routes, API, results; and the data behind them."""
+"""The pages written from data (routes, API, results) agree with the data behind them."""
 
 import doctest
 import importlib
@@ -46,7 +46,7 @@ def written(entries):
 
 
 def cells_of(page, language):
-    """Return the cells of a chapter in one language, as the book has them."""
+    """Return the cells of a chapter in one language, as the book shows them."""
     return notebooks.split(ROOT / "notebooks" / "src" / f"{page}.md", language).cells
 
 
@@ -56,7 +56,7 @@ def edition(page, language):
     return "\n".join(cell for cell in cells if cell.startswith(f'{{"lang": "{language}"}}'))
 
 
-# The ways in which a chapter states its minutes: 40 minutes, half an hour, the same time again.
+# The ways in which a chapter states its minutes: "40 minutes", "half an hour", "as many again".
 SPOKEN = {
     r"media hora|half (?:an|a) hour|half hour": 30,
     r"una hora|an hour": 60,
@@ -106,7 +106,7 @@ def test_times_and_prerequisites_agree_with_the_chapters_opening(chapter, langua
 @pytest.mark.parametrize("chapter", written(CHAPTERS["chapter"]), ids=lambda each: each["page"])
 def test_the_stated_reading_time_is_the_measured_one(chapter, language):
     if chapter["page"] < "04" and f"L{chapter['page']}" not in WRITTEN:
-        return  # they are measured when their evidence stands in a laboratory page
+        return  # chapters 1 to 3 are measured only if their laboratory page is written
     measured = attn_minutes.minutes(cells_of(chapter["page"], language))
     assert chapter["reading"] == pytest.approx(measured, rel=0.15)
 
@@ -210,7 +210,7 @@ def test_every_module_of_the_map_has_its_place_in_the_api(language):
 
 
 def shape(function):
-    """Return the name and kind of each argument, and whether it may be left out."""
+    """Return the name and kind of each argument, and whether it has a default."""
     arguments = inspect.signature(function).parameters.values()
     return [(each.name, each.kind, each.default is each.empty) for each in arguments]
 
@@ -218,7 +218,7 @@ def shape(function):
 @pytest.mark.slow
 @pytest.mark.parametrize("module", sorted(set(on_api_pages("en")) - attn_api.PROSE_ONLY))
 def test_the_parsed_api_is_that_of_the_imported_modules(module):
-    """What the parser finds in the files is what Python finds in the imported module."""
+    """The parser of the API pages finds in the files what Python finds in the imported module."""
     live = importlib.import_module(module)
     public = getattr(live, "__all__", None) or [
         name
@@ -237,7 +237,8 @@ def test_the_parsed_api_is_that_of_the_imported_modules(module):
         assert told.splitlines()[0] in text, name
         if not inspect.isclass(what):
             namespace = {}
-            # A default that is a name cannot be evaluated here, so any value stands for it.
+            # A default that is a name cannot be evaluated here, so any object stands in for the
+            # value.
             arguments = re.sub(r"=[A-Za-z_][\w.]*", "=...", attn_api.signature(node))
             exec(f"from __future__ import annotations\ndef read{arguments}: pass", namespace)  # noqa: S102 - the text of our own module
             assert shape(namespace["read"]) == shape(what), name
@@ -253,7 +254,7 @@ def test_the_parsed_api_is_that_of_the_imported_modules(module):
 @each_language
 def test_every_table_of_results_names_its_command(language):
     text = (ROOT / "book" / language / "results.md").read_text(encoding="utf-8")
-    # For real sentences only the results of finished runs are stored.
+    # A table about real sentences is stored only after its run has finished.
     for name in read(QUALITY):
         section = text.partition(f"({name})=")[2].partition(")=\n## ")[0]
         assert f"|\n\n`python -m experiments.quality {name}`\n" in section, name

@@ -1,4 +1,4 @@
-"""What happens when a command lacks something: one sentence, and nothing half done."""
+"""A command that lacks something reports it in one sentence and leaves nothing half done."""
 
 import base64
 import contextlib
@@ -64,7 +64,7 @@ def test_an_unsupported_python_is_refused(tmp_path, version):
         shutil.copy(ROOT / name, tmp_path)
     path = folder_of_programs(tmp_path / "bin", ["bash", "make", "rm"])
     other = tmp_path / "bin" / "python3"
-    # Asked for a condition on its version it answers by this Python, which takes itself for that one.
+    # This Python answers the check of its version, with `sys.version_info` replaced.
     pretends = f"import sys; sys.version_info = ({version.replace('.', ', ')}, 'final', 0);"
     other.write_text(
         f'#!/bin/bash\n[ "$1" = --version ] && echo Python {version} && exit\n'
@@ -101,7 +101,7 @@ def test_an_installation_without_a_network_reports_it(tmp_path):
 
 
 def make(target, *given, programs):
-    """Run a target as if all were installed, with the programs of a folder."""
+    """Run a target as if everything were installed, with the programs of a folder."""
     return run("make", "-s", "-o", ".venv/full.stamp", target, f"BIN={programs}", *given, cwd=ROOT)
 
 
@@ -122,7 +122,7 @@ def test_a_folder_with_a_blank_in_its_name_is_one_argument(tmp_path):
     ],
 )
 def test_missing_sets_are_named_before_any_test_runs(given, said):
-    # From here, since the path of the clone may hold blanks, on which make would cut it.
+    # The path is relative, since make would split the path of a clone at its blanks.
     result = make("prove", *given, programs=os.path.relpath(Path(sys.executable).parent, ROOT))
     assert result.returncode != 0
     assert result.stdout.startswith(said) and result.stdout.count("\n") == 1
@@ -177,7 +177,7 @@ def test_an_unreachable_registry_raises_a_readable_error(tmp_path, monkeypatch):
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A package of our own in place of a pinned one; return its folder, once it was fetched."""
+    """Fetch a package of our own in place of a pinned one; return its folder."""
     archive = tmp_path / "a.tgz"
     (tmp_path / "package" / "dist").mkdir(parents=True)
     (tmp_path / "package" / "dist" / "a.css").write_text("whole")
@@ -246,7 +246,7 @@ def test_a_second_build_waits_for_the_first(monkeypatch, tmp_path, capsys):
 
 @pytest.mark.parametrize("address", ["/", "attn.example/", "https://attn.example"])
 def test_a_site_is_not_built_for_an_invalid_url(address, monkeypatch, capsys):
-    """Publishing gives the address of the site and a slash: without the address, the slash alone."""
+    """Publishing appends a slash to the URL of the site, so a missing URL becomes "/"."""
     build = runpy.run_path(str(ROOT / "book" / "build.py"))["build"]
     monkeypatch.setenv("ATTN_SITE_URL", address)
     assert build(sphinx_alone=False) == 1
@@ -256,7 +256,7 @@ def test_a_site_is_not_built_for_an_invalid_url(address, monkeypatch, capsys):
 
 @pytest.mark.slow
 def test_jupyter_book_build_alone_gives_a_working_spanish_edition(tmp_path):
-    """`jupyter-book build .` gives the Spanish edition alone, alive, with no dead link."""
+    """`jupyter-book build .` gives only the Spanish edition, with its widgets and no dead link."""
     program = Path(sys.executable).parent / "jupyter-book"
     out = ["--path-output", str(tmp_path), "--quiet"]
     result = run(str(program), "build", str(ROOT), *out, cwd=ROOT)

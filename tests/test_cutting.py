@@ -1,4 +1,4 @@
-"""Texts that are too long for a translator: one table of cases for Python and for the page."""
+"""Texts that are too long for a translator: the same cases for Python and for the page."""
 
 import pytest
 
@@ -6,16 +6,17 @@ from attn.applications.models import translator_folder
 from attn.applications.translation import Translator
 from attn.applications.translation.cutting import Piece, cut, put_together
 
-# Each text, the most letters of a piece, and by hand the pieces with what stands after each.
+# Each case: a text, the most characters of a piece, and the pieces, each with the blanks after it.
 CUTS = [
     ("It rains.", 9, ["It rains.", ""]),
     ("", 9, ["", ""]),
     (" \n It rains.\n", 9, ["It rains.", ""]),
-    # The end of a sentence is a border even where two sentences would fit, and so is the end of a line.
+    # A text is cut at the end of each sentence and of each line, even where two sentences would
+    # fit.
     ("Yes. No.", 8, ["Yes.", " ", "No.", ""]),
     ("Yes.\nNo.", 8, ["Yes.", "\n", "No.", ""]),
     ("Yes.\r\n\r\n  No. \u2028Why?", 8, ["Yes.", "\r\n\r\n  ", "No.", " \u2028", "Why?", ""]),
-    # Sentences, with their marks and their spaces.
+    # Text is cut into sentences, which keep their marks, and the blanks between them are kept.
     ("Yes.  No! Why?", 8, ["Yes.", "  ", "No!", " ", "Why?", ""]),
     (
         "“Is it?” he said. (No.) So be it…",
@@ -27,7 +28,8 @@ CUTS = [
         39,
         ["Mr. Fox met J. S. Bach at 5 p.m. today.", " ", "Bye.", ""],
     ),
-    # Clauses, as many as fit; semicolons before commas, commas and conjunctions before words.
+    # A long sentence is cut into clauses, as many as fit in a piece: at semicolons before commas,
+    # and at commas and conjunctions before words.
     ("Red, blue and green; old, new.", 19, ["Red, blue and green", "; ", "old, new.", ""]),
     ("Red, blue and green or new.", 19, ["Red, blue and green", " ", "or new.", ""]),
     ("One, two, three, four.", 9, ["One, two", ", ", "three", ", ", "four.", ""]),
@@ -38,7 +40,7 @@ CUTS = [
     ),
     ("He sold 3,500 (red), I think.", 16, ["He sold 3,500", " ", "(red)", ", ", "I think.", ""]),
     ("I ran and you slept.", 14, ["I ran", " ", "and you slept.", ""]),
-    # In Spanish too.
+    # Spanish conjunctions count as well.
     (
         "El Sr. Gil vio a la Dra. Paz. ¿Y tú?",
         30,
@@ -46,12 +48,12 @@ CUTS = [
     ),
     ("Yo dormía y tú leías.", 12, ["Yo dormía", " ", "y tú leías.", ""]),
     ("No creo que venga hoy.", 14, ["No creo", " ", "que venga hoy.", ""]),
-    # Words, as many as fit.
+    # A clause without a place to cut is cut between words, as many as fit in a piece.
     ("one two three four", 7, ["one two", " ", "three", " ", "four", ""]),
     ("one  \t two", 7, ["one", "  \t ", "two", ""]),
     ("naïve 🙂🙂 café", 7, ["naïve", " ", "🙂🙂 café", ""]),
 ]
-# Pieces, what a translator says of each, and by hand the whole.
+# Each case: pieces, the translation of each, and the expected whole.
 JOINED = [
     ([Piece("No", "", True, True)], ["No."], "No."),
     ([Piece("A", ", ", True, False), Piece("b", "", False, True)], ["Á.", "Él."], "Á, él."),
@@ -121,7 +123,7 @@ def translator():
 
 def precise(language):
     translator = Translator.pretrained(source_language=language)
-    # Both languages of code then round alike.
+    # The page computes in float64 as well, so both choose the same tokens.
     translator.model.double()
     return translator
 

@@ -1,4 +1,4 @@
-"""What chapter 09 reads from its file of measurements: it agrees with itself and with a rerun."""
+"""The measurements that chapter 09 reads are consistent, and a part is reproduced."""
 
 import json
 from types import SimpleNamespace
@@ -90,7 +90,8 @@ def test_stored_totals_and_rows_are_consistent():
 def test_real_sentences_are_translated_as_stored():
     assert [row["source"] for row in MEASURED["real"]] == [pair.source for pair in everyday()]
     for row in MEASURED["real"]:
-        # The tie of two translations of one sentence is broken by more than its rounding.
+        # A different translation never ties with the right one, so rounding cannot change the
+        # choice.
         different = [name for name, text in row["found"].items() if text != row["right"]]
         assert all(row["log_found"][name] != row["log_right"] for name in different)
     some = [58, 67, 131]

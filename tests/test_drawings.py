@@ -1,4 +1,4 @@
-"""The drawings of the course: complete, true to the chapters, the same on every run."""
+"""The drawings of the course are complete, agree with the chapters and are reproducible."""
 
 import html
 import json
@@ -22,7 +22,7 @@ from attn_course.drawings.parts import PAGES, PARTS, WORDS
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 LANGUAGES = ("es", "en")
 each_chapter = pytest.mark.parametrize("page", CHAPTERS)
-# The numbers in a chapter's shapes come from its code or from the output of its cells.
+# The numbers in a chapter's shapes must occur in its code or in the output of its cells.
 EVIDENCE = {
     "01_why_attention": ["size=patches.shape)).reshape(9, 25)"],
     "02_tokens_and_embeddings": ["(7, 8) @ (8, 2) → (7, 2)"],
@@ -91,10 +91,10 @@ def test_the_parts_of_a_chapter_are_lit_in_both_layouts(page):
     assert set(here.lit) <= set(PARTS)
     for layout in (Wide, Upright):
         drawn = Machine(page, "en").drawing(layout)
-        # The drawing marks one place, the reader's.
+        # The drawing marks exactly one place: the reader's.
         assert drawn.count('class="pin"') == 1
         assert texts(drawn).count(WORDS["here"]["en"]) == 1
-        # What is not there is neither drawn nor described.
+        # A part that a model lacks is neither drawn nor described.
         assert ("memory" in drawn) == (page not in DECODER_ALONE)
         for shape in set(here.written().values()):
             assert texts(drawn).count(shape) == [*here.written().values()].count(shape), shape
@@ -179,7 +179,7 @@ def drawn(name, language):
 
 @each_idea
 def test_an_idea_is_drawn_with_the_same_lines_and_numbers_in_both_languages(name):
-    """Outputs of both editions are compared by their numbers, those of the lines included."""
+    """All numbers of both editions are compared, including the coordinates of the lines."""
     spanish, english = (drawn(name, language) for language in LANGUAGES)
     assert spanish == drawn(name, "es") != english
     numbers = r"-?\d+(?:[.,]\d+)*"
@@ -205,7 +205,7 @@ def test_every_idea_stands_in_one_chapter_with_a_caption_in_both_languages():
 
 @pytest.mark.parametrize("edition", LANGUAGES)
 def test_the_notebooks_hold_the_current_drawings(edition):
-    """Of the English edition nbval asks this too; a stroke that moved must reach both."""
+    """nbval checks the English edition; here a changed drawing must reach both."""
     held = 0
     for path in sorted((NOTEBOOKS / edition).glob("*.ipynb")):
         for cell in nbformat.read(path, as_version=4).cells:
@@ -231,7 +231,7 @@ def test_each_step_of_a_drawing_adds_an_element_and_has_a_sentence(name, edition
 
 
 def test_a_drawing_without_the_script_shows_its_last_step():
-    """What stands at one step alone is the only thing that a page without the script leaves out."""
+    """Without the script, only elements that belong to a single step are hidden."""
     hidden = [name for name in IDEAS if 'display="none"' in drawn(name, "es")]
     assert hidden == ["clocks"]
     root = ET.fromstring(drawn("clocks", "es"))
@@ -280,11 +280,11 @@ def test_the_clocks_show_the_encoding():
         for row in reference.sinusoidal_positions(5, 6)
     ]
     written = [text for text in texts(drawn("clocks", "es")) if text.startswith("(")]
-    # There is one row at each step, and the row of position 3 at the end.
+    # Each of the five steps has a row, and the row of position 3 stands again at the end.
     assert written == [*rows, rows[3]]
     lit = ".//*[@data-step='6']/*[@class='tip lit']"
     hands = ET.fromstring(drawn("clocks", "es")).findall(lit)
-    # Three clocks have a tip and a hub each, and one arrow leads to the row.
+    # Each of the three clocks has a tip and a hub; one arrow leads to the row.
     assert len(hands) == 3 * 2 + 1
 
 
@@ -324,7 +324,7 @@ def test_the_drawn_cache_reuses_earlier_keys_and_values():
 
 
 def printed(page, language="en"):
-    """Return what the cells of a chapter print, tables included."""
+    """Return the text that the cells of a chapter print, tables included."""
     notebook = nbformat.read(NOTEBOOKS / language / f"{page}.ipynb", as_version=4)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     outputs = [output for cell in cells for output in cell.outputs]
@@ -343,7 +343,7 @@ def numbers(name):
 def test_padding_takes_its_share_unless_it_is_masked():
     scores = np.array(
         [1.0, 3.0, 1.0, 2.0, 0.0, 0.0]
-    )  # of "azul" in chapter 6, and two keys of zeros
+    )  # the scores of "azul" in chapter 6, and those of two padding keys of zeros
     masked = np.where([True] * 4 + [False] * 2, scores, -np.inf)
     weights = np.concatenate([reference.softmax(scores), reference.softmax(masked)])
     assert numbers("padding") == [round(weight, 2) for weight in weights]
@@ -353,7 +353,7 @@ def test_the_leak_reaches_what_the_product_of_masks_says():
     shifted = np.tril(np.ones((5, 5), dtype=bool), 1)
     reached, causal = (reference.reachable(mask, 2) for mask in (shifted, np.tril(shifted)))
     assert numbers("leak") == [*np.ravel([reached.sum(axis=1), causal.sum(axis=1)], order="F")]
-    # This path is lit in the drawing.
+    # The drawing highlights this path.
     assert reached[0, 2] and not causal[0, 2]
 
 
@@ -393,7 +393,7 @@ def test_the_drawn_strips_are_the_probabilities_of_decoding():
 
 
 def test_the_drawn_span_has_the_best_pair_of_scores():
-    # The first token is a year and no score.
+    # The first of the numbers is a year and not a score.
     found = [score for score in numbers("span") if score < 1945]
     start, end = np.array(found[0::2]), np.array(found[1::2])
     first, last = reference.best_span(start, end, max_words=3)

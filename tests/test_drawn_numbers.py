@@ -1,4 +1,4 @@
-"""What the drawings of chapters 1 to 5 show is what an independent computation gives."""
+"""Independent computations give the numbers that the drawings of chapters 1 to 5 show."""
 
 import ast
 import itertools
@@ -48,7 +48,7 @@ def test_pooling_weighs_the_patches_of_the_chapter():
     assert re.findall(r"0\.\d\d", " ".join(texts(drawn("pooling", "en")))) == [
         "0.11"
     ] * 9 + written(weights)
-    # What comes out is drawn twice as large, each strength once and in as many pixels.
+    # Outputs are drawn twice as large: one path for each strength, with one square for each pixel.
     pictures = elements("pooling", "path", class_="cell value")
     large = [p for p in pictures if "h12v12" in p.get("d")]
     for mixed in (flat.mean(axis=0), output):
@@ -69,7 +69,7 @@ def test_the_bottleneck_passes_one_state_and_attention_five():
     assert f"{d_model} numbers" in said and f"5 × {d_model} numbers" in said
     letters = [t for t in said if len(t) == 1]
     assert letters[::2] == list("abcde") * 2 and letters[1::2] == list("edcba") * 2
-    # An arc goes from where a letter is written to where it was read.
+    # An arc joins the place where a letter is written to the place where it was read.
     arcs = [p.get("d") for p in elements("bottleneck", "path", class_="line query")]
     ends = [(float(d[1:].split()[0]), float(d.split()[-2])) for d in arcs]
     assert sorted(ends) == sorted(ends, key=lambda pair: -pair[1]) and len(ends) == 5
@@ -225,7 +225,7 @@ def test_each_head_contributes_through_its_own_rows_of_the_output_projection():
     cells = {}
     for path in elements("contributions", "path", class_="head"):
         cells.setdefault(path.get("opacity"), []).append(path.get("d").count("M"))
-    # Per head: what it gives a token, its rows, what it adds, and its part of the output.
+    # For each head: its output for a token, its rows, their product, and its part of the sum.
     assert list(cells.values()) == [
         [z[i].size, w_o[i].size, (z[i] @ w_o[i]).size, added.size] for i in range(2)
     ]

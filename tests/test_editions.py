@@ -1,4 +1,4 @@
-"""The PDF, the EPUB and the zip of notebooks of both editions, as `make editions` left them."""
+"""The PDF, the EPUB and the zip of notebooks of both editions, as `make editions` makes them."""
 
 import importlib.util
 import os
@@ -31,7 +31,7 @@ spec.loader.exec_module(pages)
 
 @pytest.fixture(params=["es", "en"])
 def edition(request, needed):
-    """A language, and the folder with what was made of it."""
+    """A language, and the folder with the files of its edition."""
     return request.param, needed("editions")
 
 
@@ -47,20 +47,20 @@ def chapters(language):
 
 
 def heading(language, name):
-    """Return the first heading of a chapter, as its notebook has it."""
+    """Return the first heading of a chapter in its notebook."""
     cells = nbformat.read(ROOT / "notebooks" / language / f"{name}.ipynb", 4).cells
     text = next(cell.source for cell in cells if cell.source.lstrip("(").find("# ") >= 0)
     return re.search(r"^# (.*)$", text, re.MULTILINE)[1]
 
 
 def entry(language, name):
-    """Return a chapter as the contents have it: by its number, if it has one, and its heading."""
+    """Return a chapter's entry in the contents: its number, if it has one, and its heading."""
     number = f"{int(name[:2])}. " if name[:2].isdecimal() else ""
     return number + heading(language, name)
 
 
 def settled(*content):
-    """Return a page whose section holds some elements, as it stands in the book."""
+    """Return a page whose section holds some elements, as the book shows it."""
     space = 'xmlns="http://www.w3.org/1999/xhtml"'
     text = f"<article {space}><section><h1>Title</h1>{''.join(content)}</section></article>"
     page = pages.Page("page", None, etree.fromstring(text))
@@ -68,7 +68,7 @@ def settled(*content):
     return page.article
 
 
-def test_what_only_the_site_does_leaves_no_trace():
+def test_styles_and_boxes_that_only_the_site_uses_are_removed():
     drawn = (
         '<svg xmlns="http://www.w3.org/2000/svg" style="min-width: 739px">'
         '<image style="image-rendering: pixelated; filter: url(#f1-dark)"/></svg>'
@@ -82,14 +82,14 @@ def test_what_only_the_site_does_leaves_no_trace():
 
 
 @pytest.mark.parametrize("language", ["es", "en"])
-def test_what_is_true_on_the_site_alone_is_said_where_the_book_looks_for_it(language):
+def test_sentences_that_the_book_replaces_stand_in_the_source(language):
     for name, sentences in pages.HERE[language].items():
         source = ROOT / "book" / language / f"{name}.md"
         source = source if source.exists() else ROOT / "notebooks" / "src" / f"{name}.md"
         assert [said for said in sentences if said not in source.read_text(encoding="utf-8")] == []
 
 
-# These words belong to sentences about folds and about stored progress, which paper does not have.
+# These words describe folds and stored progress, which a printed book does not have.
 UNTRUE = {
     "es": r"plegad|se despliega|este navegador|tu navegador|página recuerda|sitio (lo )?recuerda",
     "en": r"\bfolded|\bunfold|(this|your) browser|(page|site) remembers",
@@ -97,7 +97,7 @@ UNTRUE = {
 
 
 @pytest.mark.parametrize("language", ["es", "en"])
-def test_the_book_speaks_of_no_folds_and_of_no_pages_that_remember(language):
+def test_the_book_mentions_neither_folds_nor_stored_progress(language):
     found = []
     for name, _ in pages.listed(language):
         page = ROOT / "book" / language / f"{name}.md"
@@ -119,14 +119,14 @@ def test_the_book_speaks_of_no_folds_and_of_no_pages_that_remember(language):
     assert found == []
 
 
-def test_what_the_source_marks_as_of_the_site_is_not_in_the_book():
+def test_text_marked_as_of_the_site_is_not_in_the_book():
     article = settled(
         '<p>One. <span class="attn-site">Two.</span> Three.</p><div class="attn-site"><p>Four.</p></div>'
     )
     assert "".join(article.itertext()).split() == ["TitleOne.", "Three."]
 
 
-def test_what_is_folded_on_the_site_stands_in_the_book():
+def test_text_that_the_site_folds_is_in_the_book():
     fold = (
         '<details class="attn-fold" open="open"><summary>Five tests</summary><p>One.</p></details>'
     )
@@ -147,7 +147,7 @@ def test_a_question_has_one_number_and_the_emoji_keep_their_table():
     assert said == ["Question 1. Why?", "Question 2. Why?", "🦋"]
 
 
-def test_nothing_stands_before_a_widget_when_its_picture_is_taken(edition, needed):
+def test_nothing_covers_a_widget_when_its_picture_is_taken(edition, needed):
     program = needed("browser")
     language, _ = edition
     address = (ROOT / "build" / "site" / language / "02_tokens_and_embeddings.html").as_uri()
@@ -169,13 +169,13 @@ def test_nothing_stands_before_a_widget_when_its_picture_is_taken(edition, neede
         chromium.close()
 
 
-def test_a_picture_looks_the_same_whenever_it_is_taken(needed):
+def test_pictures_of_widgets_are_reproducible(needed):
     program = needed("browser")
     name = "07_positional_encoding"
     address = (ROOT / "build" / "site" / "es" / f"{name}.html").as_uri()
     with sync_playwright() as playwright:
         taken = []
-        # The text above a widget may be a fraction of a pixel higher or lower.
+        # The text above a widget may move it up or down by a fraction of a pixel.
         for above in (0, 0.4):
             options = {"executable_path": program, "args": QUIET + pages.STEADY}
             chromium = playwright.chromium.launch(**options)
@@ -189,13 +189,13 @@ def test_a_picture_looks_the_same_whenever_it_is_taken(needed):
     for name in taken[0]:
         first, second = (Image.open(BytesIO(each[name])).convert("RGB") for each in taken)
         assert first.size == second.size, name
-        # Chromium now and then rounds the colour of a pixel at an edge by one step of 255; letters
+        # Chromium sometimes rounds the colour of a pixel at an edge by one step of 255. Letters
         # that are drawn at another fraction of a pixel differ by two hundred steps.
         steps = max(high for _, high in ImageChops.difference(first, second).getextrema())
         assert steps <= 4, f"{name} differs by {steps} of 255"
 
 
-def test_the_pdf_can_be_listened_to_and_found_ones_way_in(edition):
+def test_the_pdf_is_tagged_and_has_bookmarks_and_links(edition):
     language, folder = edition
     with pikepdf.open(folder / f"attn-{language}.pdf") as pdf:
         assert pdf.Root.MarkInfo.Marked and str(pdf.Root.Lang) == language
@@ -213,7 +213,7 @@ def test_the_pdf_can_be_listened_to_and_found_ones_way_in(edition):
             assert entry(language, name) in titles, f"no bookmark leads to {name}"
         assert any("√d_k?" in title for title in titles)
         assert pdf.docinfo["/Author"] == pages.AUTHOR
-        # Letters drawn one by one, as those of a variable font are, run together on some screens.
+        # On some screens, the letters of Type 3 fonts run together. Variable fonts become Type 3.
         assert any(
             "SourceSerif" in name and font.Subtype != "/Type3" for name, font in fonts.items()
         )
@@ -227,8 +227,9 @@ def test_the_pdf_can_be_listened_to_and_found_ones_way_in(edition):
             assert dests[str(dest)][0].objgen in leaves
 
 
-def test_the_pdf_counts_the_cells_of_its_tables_from_zero(edition):
-    # Chromium counts all nodes of all its pages, so that no two prints would be the same.
+def test_the_nodes_of_the_pdf_are_numbered_from_zero(edition):
+    # Chromium numbers the nodes of all its pages, so two prints would differ without the
+    # renumbering.
     language, folder = edition
     with pikepdf.open(folder / f"attn-{language}.pdf") as pdf:
         tree = pdf.Root.StructTreeRoot.IDTree
@@ -238,7 +239,7 @@ def test_the_pdf_counts_the_cells_of_its_tables_from_zero(edition):
 
 
 def letters(drawn):
-    """Return the fonts of a page of a PDF, or of what is drawn on it, those of its parts included."""
+    """Yield the fonts of a page of a PDF, or of an object drawn on it, and of the parts inside."""
     own = drawn.get("/Resources", {})
     yield from own.get("/Font", {}).values()
     for part in own.get("/XObject", {}).values():
@@ -246,7 +247,7 @@ def letters(drawn):
 
 
 def flat(items):
-    """Return the titles of an outline, those inside others after them."""
+    """Yield the titles of an outline, each before the titles inside it."""
     for item in items:
         yield item.title
         yield from flat(item.children)
@@ -275,7 +276,7 @@ def test_the_epub_is_valid_and_whole(edition, needed):
             quizzes = sum("Quiz(" in cell.source for cell in source.cells)
             ids = {element.get("id") for element in page.iter(f"{XHTML}*")}
             answers = f"{name}-answers" in ids
-            assert answers == bool(quizzes)  # A laboratory asks nothing.
+            assert answers == bool(quizzes)  # A laboratory has no questions.
             assert (f"{name}.xhtml#{name}-answers" in listed) == answers
             for image in page.iter(f"{XHTML}img"):
                 assert image.get("alt"), "a picture without a text"
@@ -289,7 +290,7 @@ def test_the_epub_is_valid_and_whole(edition, needed):
             assert "var(--" not in shown and "\\operatorname" not in shown
 
 
-def test_answers_stand_at_the_end_and_not_beside_the_question(edition):
+def test_answers_stand_only_at_the_end_of_a_chapter(edition):
     language, folder = edition
     word = {"es": "Correcto.", "en": "Correct."}[language]
     with zipfile.ZipFile(folder / f"attn-{language}.epub") as book:
@@ -301,11 +302,11 @@ def test_answers_stand_at_the_end_and_not_beside_the_question(edition):
 
 
 def printed(book):
-    """Return what each cell printed, which a busy machine may hand over in several pieces."""
+    """Return the text that each cell printed; a busy machine may split it into several outputs."""
     return ["".join(o.get("text", "") for o in c.get("outputs", ())) for c in book.cells]
 
 
-def test_the_notebooks_run_from_the_zip_without_a_network(edition, sandbox, tmp_path):
+def test_notebooks_from_the_zip_run_without_a_network(edition, sandbox, tmp_path):
     language, folder = edition
     with zipfile.ZipFile(folder / f"attn-{language}.zip") as packed:
         assert {entry.external_attr >> 16 for entry in packed.infolist()} == {0o644}
@@ -319,7 +320,7 @@ def test_the_notebooks_run_from_the_zip_without_a_network(edition, sandbox, tmp_
     with zipfile.ZipFile(wheel) as package:
         package.extractall(course / "package")
     name = "03_self_attention.ipynb"
-    # What the class has installed is this environment, in which `attn` is that of the wheel.
+    # The environment of the class is this one, with `attn` taken from the wheel.
     program = (
         "import json, sys, nbformat; from nbclient import NotebookClient; "
         "sys.path.insert(0, sys.argv[1]); import attn_course; "
@@ -341,7 +342,7 @@ def test_the_notebooks_run_from_the_zip_without_a_network(edition, sandbox, tmp_
     assert printed(ran) == printed(stored)
 
 
-def test_a_class_that_does_what_the_zip_says_has_the_models(edition, needed, tmp_path):
+def test_the_instructions_of_the_zip_give_a_class_the_models(edition, needed, tmp_path):
     language, folder = edition
     model = needed("minilm")
     with zipfile.ZipFile(folder / f"attn-{language}.zip") as packed:
@@ -349,7 +350,7 @@ def test_a_class_that_does_what_the_zip_says_has_the_models(edition, needed, tmp
     (course,) = tmp_path.iterdir()
     read = (course / {"es": "LEEME.md", "en": "README.md"}[language]).read_text(encoding="utf-8")
     collect, _, class_ = re.findall(r"(?:^ {7}.+\n)+", read, re.MULTILINE)
-    # Not every package has a wheel in the registry, and without a network none can be built.
+    # Some packages have no wheel in the registry, and without a network no wheel can be built.
     assert collect.split() == ["pip", "wheel", "-r", "requirements.txt", "-w", "wheels"]
     (course / "models").mkdir()
     (course / "models" / "minilm").symlink_to(model)
@@ -374,7 +375,7 @@ def test_a_class_that_does_what_the_zip_says_has_the_models(edition, needed, tmp
     assert done.stdout.split() == [str(course / "models" / "minilm"), "1"]
 
 
-def test_the_site_offers_them_with_their_sizes(edition):
+def test_the_site_offers_each_file_with_its_size(edition):
     language, folder = edition
     page = (ROOT / "build" / "site" / language / "how_to_use.html").read_text("utf-8")
     for kind in ("pdf", "epub", "zip"):

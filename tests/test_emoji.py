@@ -1,4 +1,4 @@
-"""The small CLIP of emoji: what is stored of it, and how it was measured."""
+"""The small CLIP of emoji: its stored files, and how it was measured."""
 
 import json
 from itertools import combinations
@@ -13,7 +13,7 @@ from experiments import emoji as bench
 from experiments import emoji_data
 
 TOLD = json.loads(bench.RESULTS.read_text("utf-8"))
-# Queries of the same meaning in both languages. They were chosen before the model was asked.
+# Queries with the same meaning in both languages, chosen before the model was tried.
 TRANSLATED = [
     ("corazón rojo", "red heart"),
     ("cara con lágrimas", "face with tears"),
@@ -33,7 +33,7 @@ def searcher():
     return EmojiSearcher.pretrained()
 
 
-def test_what_a_page_loads_is_small_and_whole(searcher):
+def test_the_files_of_the_page_are_small_and_complete(searcher):
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 600_000
     assert len(searcher.emoji) == len(set(searcher.emoji)) == len(searcher.seen)
     assert searcher.tower.pictures.weight.shape == (len(searcher.emoji), 64)
@@ -43,7 +43,7 @@ def test_what_a_page_loads_is_small_and_whole(searcher):
     assert {f"*{code}" for code in TOLD["codes"]} < set(codes)
 
 
-def test_near_variants_are_on_one_side(searcher):
+def test_near_variants_are_in_the_same_part(searcher):
     sides = {}
     for emoji, seen in zip(searcher.emoji, searcher.seen, strict=True):
         flag = emoji[0] in "🏁🚩🏴🏳🎌" or 0x1F1E6 <= ord(emoji[0]) <= 0x1F1FF
@@ -59,18 +59,18 @@ def test_near_variants_are_on_one_side(searcher):
     assert sides["flag"] == {True} and len(sides) < len(searcher.emoji) - 300
 
 
-def test_a_search_finds_what_it_was_taught(searcher):
+def test_a_search_finds_trained_names(searcher):
     for query in ("corazón azul", "CORAZON AZUL", "blue heart"):
         best = searcher.search(query, 5)
         assert "💙" in [one.emoji for one in best[:3]]
         assert [one.cosine for one in best] == sorted((x.cosine for x in best), reverse=True)
-    # The model also errs: chapter 11 tells that it answers these two queries with a pistol.
+    # The model also makes mistakes: chapter 11 says that these two queries find a pistol.
     for query in ("comida", "food"):
         assert searcher.search(query, 1)[0].emoji == "🔫"
     assert searcher.search("Corazón Azul") == searcher.search("corazon   azul")
 
 
-def test_both_languages_lie_in_one_space(searcher):
+def test_both_languages_share_one_embedding_space(searcher):
     spanish, english = (
         searcher.tower(*batch_of(searcher.tokenizer, texts)).detach()
         for texts in zip(*TRANSLATED, strict=True)
@@ -82,7 +82,7 @@ def test_both_languages_lie_in_one_space(searcher):
 
 
 @pytest.mark.parametrize("text, n, message", [(" ", 3, "text: expected"), ("x", 0, "n: expected")])
-def test_a_search_for_nothing_is_refused(searcher, text, n, message):
+def test_invalid_searches_are_refused(searcher, text, n, message):
     with pytest.raises(ValueError, match=message):
         searcher.search(text, n)
 
@@ -91,14 +91,14 @@ def test_texts_lose_marks_and_capitals():
     assert plain("ÑANDÚ\tgüiro") == " nandu guiro"
 
 
-def test_ranks_and_recall_are_what_one_counts_by_hand():
+def test_ranks_and_recall_agree_with_counts_by_hand():
     scores = np.array([[3.0, 1.0, 2.0], [3.0, 1.0, 2.0], [0.0, 0.0, 5.0]])
     assert bench.ranks(scores, np.array([0, 1, 2])).tolist() == [0, 2, 0]
     found = [[0, 2, 9, 0], [0, 5, 9, 4]]
     assert bench.recall(found, ["a", "a", "b", "c"], 1)[0] == 0.375
     assert bench.recall(found, ["a", "a", "b", "c"], 5, [True, True, False, True])[0] == 0.8333
     share, low, high = bench.recall([[0, 0, 9, 9]], ["a", "a", "b", "b"], 5)
-    # The bootstrap draws two families and not four queries.
+    # The bootstrap resamples the two families, not the four queries.
     assert (share, low, high) == (0.5, 0, 1)
 
 
@@ -108,7 +108,7 @@ def test_the_nearest_name_is_the_one_that_shares_most_letters():
     assert bench.nearest_name("CORAZON rojo", names) == 2
 
 
-def test_families_hold_what_is_drawn_and_called_alike():
+def test_similar_emoji_are_in_one_family():
     assert (
         len(
             {
@@ -125,7 +125,7 @@ def test_families_hold_what_is_drawn_and_called_alike():
     assert emoji_data.family("1F499", 0, "heart") != emoji_data.family("1F49A", 0, "heart")
 
 
-def test_the_table_is_what_the_ranks_give():
+def test_the_table_follows_from_the_stored_ranks():
     n = TOLD["n"]["test"]
     assert n == len(TOLD["families"]) == len(TOLD["codes"])
     assert bench.table(TOLD) == TOLD["table"]
@@ -133,7 +133,7 @@ def test_the_table_is_what_the_ranks_give():
     for language in emoji_data.LANGUAGES:
         assert told["chance", language]["shares"] == [round(k / n, 4) for k in (1, 5, 10)]
         of_model = told["model", language]
-        # The model is better than chance, whichever emoji are drawn.
+        # The model is better than chance also at the lower end of its interval.
         assert of_model["interval"][0] > 10 / n
         assert len(of_model["seeds"]) == sum(str(seed) in TOLD for seed in bench.SEEDS) > 0
         if "control" in TOLD:
@@ -141,7 +141,7 @@ def test_the_table_is_what_the_ranks_give():
 
 
 def test_the_stored_ranks_are_those_of_the_stored_model(searcher, needed):
-    """Names are read, and pictures are not: their vectors are stored, rounded to int8."""
+    """The names are encoded again; the vectors of the pictures are the stored ones, in int8."""
     needed("emoji_pictures")
     emoji, pictures = emoji_data.load()
     assert pictures.shape == (len(emoji), 2, 3, 32, 32)

@@ -1,4 +1,4 @@
-"""The errata: a ledger that can be trusted, and a chapter that treats every row of it."""
+"""The errata: a consistent ledger, and a chapter that treats every row that is not right."""
 
 import functools
 import json
@@ -24,7 +24,7 @@ MENDED = {"mended_es", "mended_en"}
 KINDS = {"statement", "number", "formula", "shape", "listing"}
 VERDICTS = {"right", "wrong", "misleading", "dated"}
 
-# Pairs of rows in which two documents say the same, so that the verdict must be the same too.
+# Pairs of rows that judge the same statement of two documents, so their verdicts must agree.
 SAID_TWICE = (
     ("000-09", "004-06"),
     ("000-26", "003-06"),
@@ -32,7 +32,7 @@ SAID_TWICE = (
     ("003-14", "004-42"),
 )
 
-# The pattern matches a line that stands alone at the end of a section.
+# The pattern matches a link to the errata that is a line of its own.
 ERRATUM_LINK = re.compile(
     r"^\[(?:Erratas de(?:l| los) documentos?|Errata of documents?) ([\dyand, ]+)\]"
     r"\(A1_errata\.ipynb#([\w-]+)\)\{\.attn-erratum\}$",
@@ -55,14 +55,14 @@ def anchors(stem):
     return set(re.findall(r"^\((\S+)\)=$", (SOURCES / f"{stem}.md").read_text(), re.MULTILINE))
 
 
-def test_there_is_a_ledger_for_each_document_in_its_order():
+def test_each_document_has_a_ledger_with_consecutive_ids():
     assert [path.stem for path in LEDGERS] == [f"errata_00{n}" for n in range(5)]
     for path in LEDGERS:
         ids = [row["id"] for row in json.loads(path.read_text(encoding="utf-8"))]
         assert ids == [f"{path.stem[-3:]}-{n:02}" for n in range(1, len(ids) + 1)]
 
 
-def test_a_row_says_all_it_must_and_nothing_else():
+def test_a_row_has_exactly_the_fields_of_its_kind():
     for row in ROWS:
         wanted = REQUIRED | (CORRECTION if row["verdict"] != "right" else set())
         wanted |= MENDED | {"test"} if row["kind"] == "listing" else set()
@@ -96,8 +96,8 @@ def test_a_proof_leads_to_a_section_with_a_cell():
                 assert any(not shown.match(text) for text, _ in sections(stem)[anchor]), row
 
 
-def test_the_rows_of_programs_name_tests_that_run_them():
-    """Each test of the listings stands for some row, and each such row for one of them."""
+def test_the_tests_of_programs_are_those_that_rows_name():
+    """The tests in `test_listings.py` are exactly those that the rows name."""
     source = (ROOT / "tests" / "test_listings.py").read_text(encoding="utf-8")
     written = set(re.findall(r"^def (test_\w+)", source, re.MULTILINE))
     assert {row["test"] for row in ROWS if "test" in row} == written
@@ -105,20 +105,20 @@ def test_the_rows_of_programs_name_tests_that_run_them():
         assert "test" not in row or f"_{row['id'][:3]}_" in row["test"], row["id"]
 
 
-def test_what_is_said_twice_is_judged_alike():
+def test_equal_statements_have_equal_verdicts():
     verdicts = {row["id"]: (row["verdict"], row.get("harm")) for row in ROWS}
     for one, other in SAID_TWICE:
         assert verdicts[one] == verdicts[other], (one, other)
 
 
-def test_a_section_that_proves_many_rows_is_not_a_catch_all():
-    """One summary cannot redo a tenth of the ledger: it may prove the few rows that its cell redoes."""
+def test_the_summary_proves_only_a_few_rows():
+    """A summary proves at most four rows: those whose claim its cell computes again."""
     proofs = Counter(proof for row in ROWS for proof in row.get("proof", "").split())
     assert proofs["A1#como-se-comprobo"] <= 4
 
 
 @each_language
-def test_the_chapter_treats_whatever_is_not_right(language):
+def test_the_chapter_treats_every_row_that_is_not_right(language):
     named = re.findall(r"`(00\d-\d\d)`", prose(language))
     assert {row["id"] for row in NOT_RIGHT} <= set(named) <= {row["id"] for row in ROWS}
     for document in ("000", "001", "002", "003", "004"):
@@ -131,7 +131,7 @@ def test_the_chapter_treats_whatever_is_not_right(language):
 
 
 @each_language
-def test_a_row_of_the_short_tables_links_to_a_proof_of_what_it_says(language):
+def test_a_row_of_the_short_tables_links_to_its_proof(language):
     proofs = {row["id"]: row.get("proof", "").split() for row in NOT_RIGHT}
     for line in prose(language).splitlines():
         if line.startswith("| `"):
@@ -143,7 +143,7 @@ def test_a_row_of_the_short_tables_links_to_a_proof_of_what_it_says(language):
 
 
 @pytest.mark.parametrize("path", sorted(SOURCES.glob("*.md")), ids=lambda path: path.stem)
-def test_a_section_has_one_link_to_its_errata_at_most_and_it_leads_to_an_entry(path):
+def test_a_section_has_at_most_one_link_to_its_errata_and_it_resolves(path):
     entries, linked = anchors("A1_errata"), {}
     cells = jupytext.read(path, fmt="md:myst").cells
     for language in LANGUAGES:
@@ -166,7 +166,7 @@ def test_the_counts_in_the_prose_are_those_of_the_ledger(language):
     assert [int(number) for number in told] == [len(ROWS), *(verdicts[name] for name in order)]
 
 
-def test_every_document_has_more_that_is_right_than_wrong():
+def test_every_document_has_more_right_than_wrong_rows():
     for path in LEDGERS:
         rows = json.loads(path.read_text(encoding="utf-8"))
         verdicts = Counter(row["verdict"] for row in rows)

@@ -1,4 +1,4 @@
-"""The everyday sentences are well formed, and no corpus that a model learnt from holds them."""
+"""The everyday sentences are well formed, and no training corpus contains them."""
 
 import re
 
@@ -13,7 +13,7 @@ def letters(text):
     return re.sub(r"[^a-z ]", "", text.lower())
 
 
-def test_each_sentence_is_one_of_its_kind_and_punctuated_on_both_sides():
+def test_sentences_are_distinct_and_punctuated_on_both_sides():
     pairs = everyday()
     assert len(set(near_duplicates(pair.source for pair in pairs).values())) == len(pairs)
     for source, target in ((pair.source, pair.target) for pair in pairs):

@@ -1,4 +1,4 @@
-"""What `check` says of over a thousand answers to the exercises, written from their statements alone.
+"""What `check` says of over a thousand answers that were written from the statements alone.
 
 What it does not name is listed here with the reason, so that the share that it names is known and does
 not shrink unseen. And advice is carried out: whoever does what `check` says passes, or gets fewer
@@ -28,14 +28,14 @@ from attn_course.exercises.check import record_of_chapter, verdict
 from attn_course.exercises.compare import close, run, same_kind
 from tests.attempts import attempts_of
 
-EVERY = 5  # of the attempts that receive a hint the test of each day follows it in so many
+EVERY = 5  # The daily test follows this many of the attempts that receive a hint.
 
 
-# What goes in: from the arguments, by name, to other ones.
+# Changes of the inputs: each takes the arguments by name and returns others.
 
 
 def put(**changes):
-    """Return a change of the inputs from functions of all of them, by argument."""
+    """Return a change of the inputs; each keyword gives an argument as a function of all."""
 
     def change(case):
         return case | {name: make(**case) for name, make in changes.items() if name in case}
@@ -62,11 +62,11 @@ def opposite(name):
     return inward(lambda case: case | ({name: ~case[name]} if name in case else {}))
 
 
-# What comes out: from the results and the arguments to other results.
+# Changes of the outputs: each takes the results and the arguments and returns other results.
 
 
 def out(change):
-    """Return a change of the one result, as a function of it and of the arguments by name."""
+    """Return a change of a single result, as a function of it and of the arguments by name."""
 
     def follow(attempt, names):
         def advised(*arguments):
@@ -80,7 +80,7 @@ def out(change):
 
 
 def outs(change):
-    """Return a change of several results."""
+    """Return a change of several results, as a function of them and of the arguments by name."""
 
     def follow(attempt, names):
         def advised(*arguments):
@@ -99,7 +99,7 @@ denied = out(lambda result, case: ~result.astype(bool))
 halve = out(lambda result, case: result / 2)
 
 
-# The source: from the tree of an attempt to another.
+# Changes of the source: each takes the syntax tree of an attempt and returns another.
 
 
 def rewritten(transformer):
@@ -120,7 +120,7 @@ REDUCING = ("sum", "max", "min", "mean", "var", "std", "norm")
 
 
 class KeepDims(ast.NodeTransformer):
-    """Write `keepdims=True` in every reduction along an axis."""
+    """Add `keepdims=True` to every reduction along an axis."""
 
     def visit_Call(self, node):
         self.generic_visit(node)
@@ -133,7 +133,7 @@ class KeepDims(ast.NodeTransformer):
 
 
 class LastTwo(ast.NodeTransformer):
-    """Write `.mT` for `.T`."""
+    """Replace `.T` by `.mT`."""
 
     def visit_Attribute(self, node):
         self.generic_visit(node)
@@ -142,7 +142,7 @@ class LastTwo(ast.NodeTransformer):
 
 
 class Largest(ast.NodeTransformer):
-    """Write `max` for `mean` and `min`."""
+    """Replace `mean` and `min` by `max`."""
 
     def visit_Attribute(self, node):
         self.generic_visit(node)
@@ -156,7 +156,7 @@ last_two = rewritten(LastTwo)
 
 
 def along_the_last(attempt, names):
-    """Let an attempt that works down the columns work along the rows."""
+    """Apply an attempt that works down the columns along the rows."""
     return lambda scores: np.moveaxis(attempt(np.moveaxis(scores, -1, 0)), 0, -1)
 
 
@@ -169,7 +169,7 @@ def peaks(scores):
     return np.where(np.isneginf(largest), 0, largest)
 
 
-# Known mistakes, by exercise and id.
+# How to follow the hint of each known mistake, by exercise and id.
 KNOWN = {
     "*.mask_inverted": (opposite("mask"), opposite("memory_mask")),
     "*.mask_backwards": opposite("mask"),
@@ -329,11 +329,11 @@ KNOWN = {
 
 
 def _nothing(case, weights):
-    """Return where a query may attend to nothing, with an axis for what it then has none of."""
+    """Return which queries may attend to no key, with an axis of length 1 for the keys."""
     return ~np.broadcast_to(case.get("mask", True), weights.shape).any(axis=-1, keepdims=True)
 
 
-# What is said of any attempt, by a pattern of the English sentence; its groups go to the function.
+# Sentences that `check` may say of any attempt, as patterns; their groups go to the function.
 def _cast(kind):
     def advise(name, outputs, *_):
         def follow(results):
@@ -347,7 +347,7 @@ def _cast(kind):
 
 
 def _of(change):
-    """Return advice that changes each output named in the sentence."""
+    """Return advice that changes each output that the sentence names."""
 
     def advise(names, outputs, *groups):
         named = re.findall(r"\w+", names.replace(" and ", " "))
@@ -399,7 +399,7 @@ SAID = {
 
 
 def follow_what_is_said(message, record):
-    """Return the attempt changed as a sentence of any exercise says, or None if none says how."""
+    """Return how to follow a general sentence, or None if it cannot be followed."""
     if found := re.search(r"You give what comes of exchanging `(\w+)` and `(\w+)`", message):
         return exchange(*found.groups())
     if found := re.search(r"comes of taking True for False in `(\w+)`", message):
@@ -441,7 +441,7 @@ def attempts_at(exercise_id):
 
 @functools.cache
 def judged(exercise_id):
-    """Return each attempt at an exercise and what `check` says of it in English, by name."""
+    """Return each attempt at an exercise with the English result of `check`, by name."""
     record = record_of_chapter(exercise_id)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -449,7 +449,7 @@ def judged(exercise_id):
 
 
 def advised(exercise_id):
-    """Yield each attempt that receives advice which can be followed, what it was told, and what to do."""
+    """Yield (name, attempt, result, change, count) of each attempt whose advice can be followed."""
     record = record_of_chapter(exercise_id)
     followed = {}
     for name, (attempt, result) in judged(exercise_id).items():
@@ -466,7 +466,7 @@ def advised(exercise_id):
 
 
 def wrong_numbers(record, attempt):
-    """Return how many numbers of an attempt are wrong, over all inputs: all of them where it raises."""
+    """Return how many numbers an attempt gets wrong on all inputs: all of them where it raises."""
     count = 0
     for case, right in zip(record.cases, record.expected, strict=True):
         answer = run(attempt, case, record)
@@ -482,13 +482,13 @@ def wrong_numbers(record, attempt):
 
 def gets_further(record, attempt, advised_attempt):
     """Return whether an attempt that follows advice passes, or gets fewer numbers wrong."""
-    # In this order, since what does not pass is explained, which takes as long as fifty comparisons.
+    # Numbers come first, because `verdict` explains a failure, which costs fifty comparisons.
     fewer = wrong_numbers(record, advised_attempt) < wrong_numbers(record, attempt)
     return fewer or bool(verdict(record, advised_attempt))
 
 
 def who_gets_no_further(exercise_id, places):
-    """Return the attempts that advice does not help, of those that come in some places for their hint."""
+    """Return the attempts that their advice does not help, among those with these counts."""
     record = record_of_chapter(exercise_id)
     names = list(max(record.cases, key=len))
     stuck = []
@@ -507,7 +507,7 @@ def who_gets_no_further(exercise_id, places):
     return stuck
 
 
-# Why the other hints have no form that a program could follow, by what their English sentence is about.
+# Why the other hints cannot be followed by a program, by patterns of their English sentence.
 WITHOUT_FORM = {
     "loop": r"\bloops?\b|go through|round",
     "masking": r"−inf|mask",
@@ -517,7 +517,7 @@ WITHOUT_FORM = {
 }
 
 
-def test_each_hint_can_be_followed_or_it_is_known_why_not():
+def test_each_hint_can_be_followed_or_has_a_reason_why_not():
     reasons, followed = set(), set()
     for exercise_id in modules():
         for known in load(exercise_id).misconceptions:
@@ -533,24 +533,24 @@ def test_each_hint_can_be_followed_or_it_is_known_why_not():
 
 @pytest.fixture(autouse=True)
 def english(fresh_settings):
-    """What is said is followed by its English sentences."""
+    """The patterns match the English sentences."""
     attn_course.set_language("en")
 
 
 @pytest.mark.parametrize("exercise_id", modules())
-def test_whoever_follows_the_advice_gets_further(exercise_id):
+def test_following_the_advice_makes_fewer_numbers_wrong(exercise_id):
     assert who_gets_no_further(exercise_id, range(1, EVERY + 1)) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("exercise_id", modules())
-def test_all_others_who_follow_the_advice_get_further(exercise_id):
+def test_following_the_advice_of_all_other_attempts_makes_fewer_numbers_wrong(exercise_id):
     assert who_gets_no_further(exercise_id, range(EVERY + 1, 10**6)) == []
 
 
-# What is named, and what is not.
+# Which mistakes are named, and which are not.
 
-# What `check` says where it knows nothing: the fact alone, and then the input on which it shows.
+# The messages of `check` for an unknown mistake: the fact alone, and the input that shows it.
 BARE = re.compile(
     r"Not yet\. (?:"
     r"The values of [^.]* are not the expected ones\."
@@ -561,8 +561,8 @@ BARE = re.compile(
     r") It fails on "
 )
 
-# The mistakes that these attempts do not make, although they give the same numbers or break down on the same
-# inputs as someone who makes them: `check` once told these students something false.
+# Mistakes that these attempts do not make, although they give the same numbers as the mistake, or
+# fail on the same inputs: `check` once told these students something false.
 FALSE = {
     "scaled_dot_product_attention.infinity_times_zero": "mean_subtracted",
     "scaled_dot_product_attention.minus_the_mask": "infinity_times_zero",
@@ -593,7 +593,7 @@ UNNAMED = {
 
 
 @pytest.mark.parametrize("exercise_id", WRITTEN)
-def test_what_is_wrong_is_refused_and_named(exercise_id):
+def test_wrong_answers_are_refused_and_named(exercise_id):
     names = [name for name, _ in attempts_of(WRITTEN[exercise_id])]
     assert len(names) == len(set(names))
     results = {n: told for n, (_, told) in judged(exercise_id).items() if ", function " not in n}

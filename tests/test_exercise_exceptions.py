@@ -1,4 +1,4 @@
-"""What `check` says of a function that is not written yet, or that raises."""
+"""What `check` says of a function that is not written yet or that raises an exception."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def written_later(query, key, value, mask=None):
         (SELF, self_attention_unpacking_an_unwritten_one),
     ],
 )
-def test_what_is_not_written_yet_is_no_error(exercise_id, attempt, language):
+def test_an_unwritten_function_is_unanswered_and_not_wrong(exercise_id, attempt, language):
     result = check(exercise_id, attempt)
     assert result.status == "unanswered" and not result and result.misconception is None
     assert result.message.startswith(say(language, "Sin responder. ", "Not answered yet. "))
@@ -56,7 +56,7 @@ def test_what_is_not_written_yet_is_no_error(exercise_id, attempt, language):
     assert "`return`" in result.message and function in result.message
 
 
-def test_jupyterlab_says_nothing_of_what_nobody_has_begun(tmp_path, monkeypatch):
+def test_in_jupyterlab_an_unwritten_function_gets_no_message(tmp_path, monkeypatch):
     assert check(SOFTMAX, unwritten).status == "unanswered"
     monkeypatch.setenv("ATTN_SOLVED", str(tmp_path))
     assert check(SOFTMAX, unwritten) is None
@@ -64,14 +64,14 @@ def test_jupyterlab_says_nothing_of_what_nobody_has_begun(tmp_path, monkeypatch)
     assert check(ATTENTION, written_later).status == "unanswered"
 
 
-def test_the_line_that_needs_what_is_not_written_is_shown(language):
+def test_the_line_that_uses_an_unwritten_function_is_shown(language):
     message = check(SELF, self_attention_unpacking_an_unwritten_one).message
     error = "`TypeError: cannot unpack non-iterable NoneType object`"
     assert say(language, f"Tu función lanza {error} en", f"Your function raises {error}") in message
     assert "`output, weights = unwritten(x @ w_q)`" in message
 
 
-def test_a_name_that_is_not_defined_is_said_to_be_missing(language):
+def test_an_undefined_name_is_reported(language):
     def attempt(*arguments):
         return not_yet(*arguments)  # noqa: F821 - the mistake itself
 
@@ -108,7 +108,7 @@ def raise_name_error(scores, mask):
         lambda s, m: s if m is None else s.masked_fill(m == 0, -np.inf),
     ],
 )
-def test_another_exception_with_a_mask_is_not_taken_for_if_mask(mask_scores, language):
+def test_another_exception_with_a_mask_is_not_named_as_if_mask(mask_scores, language):
     result = check(ATTENTION, masking(mask_scores))
     assert result.status == "failed" and result.misconception is None
     assert say(language, "mask, forma (2, 4)", "mask, shape (2, 4)") in result.message
@@ -120,7 +120,7 @@ def test_a_result_missing_for_some_inputs_only_is_an_error(language):
     assert say(language, "devuelve `None`", "returns `None`") in result.message
 
 
-def test_the_result_of_a_call_is_not_a_function(language):
+def test_passing_the_result_of_a_call_is_refused(language):
     result = check(SOFTMAX, softmax([1.0, 2.0]))
     assert result.status == "failed"
     assert say(language, "y recibió `ndarray`", "was given `ndarray`") in result.message
@@ -136,7 +136,7 @@ def helper(query, wrong):
     return query + wrong  # here
 
 
-def test_an_exception_is_told_in_a_sentence_with_the_line_of_the_learner(language):
+def test_an_exception_is_reported_with_the_learners_line(language):
     message = check(ATTENTION, crash).message
     assert say(language, "lanza `ValueError: operands", "raises `ValueError: operands") in message
     assert "`return query + wrong  # here`" in message
@@ -144,7 +144,7 @@ def test_an_exception_is_told_in_a_sentence_with_the_line_of_the_learner(languag
     assert say(language, "    query, forma (2, 4)\n", "    query, shape (2, 4)\n") in message
 
 
-def test_an_exception_that_a_misconception_explains_comes_with_the_hint():
+def test_an_exception_explained_by_a_misconception_shows_its_hint():
     result = check(ATTENTION, attention_transposed_by_hand)
     assert result.misconception == "unbatched_only"
     assert "ValueError" in result.message and "np.transpose(key)" in result.message
@@ -157,7 +157,7 @@ def test_a_missing_mask_argument_shows_the_input_that_needs_it(language):
     assert say(language, "mask, forma (2, 4)", "mask, shape (2, 4)") in message
 
 
-def test_an_address_in_an_exception_is_left_out():
+def test_memory_addresses_in_exceptions_are_left_out():
     def attempt(scores):
         raise ValueError(object())
 
@@ -173,7 +173,7 @@ def test_a_long_exception_message_is_shortened():
     assert len(check(SOFTMAX, attempt).message) < 600
 
 
-def test_the_learner_can_interrupt():
+def test_a_keyboard_interrupt_is_not_caught():
     def attempt(scores):
         raise KeyboardInterrupt
 

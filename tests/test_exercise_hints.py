@@ -1,4 +1,4 @@
-"""The hints: joined with the mistakes they are of, and read by a linter."""
+"""The hints: matched with their mistakes, and checked by a linter."""
 
 import re
 import runpy
@@ -34,7 +34,7 @@ as_in = "ch99_2_other"
 """
 
 
-def test_hints_are_joined_with_their_mistakes_in_the_order_of_the_hints(tmp_path):
+def test_hints_are_matched_with_their_mistakes_in_the_order_of_the_hints(tmp_path):
     (tmp_path / "ch99_2_other.toml").write_text('[squared]\nes = "a"\nen = "b"', encoding="utf-8")
     mistakes = {"squared": (np.square,), "halved": (lambda x: x / 2,)}
     exercise = from_file(tmp_path, HINT, mistakes)
@@ -56,19 +56,17 @@ def test_hints_are_joined_with_their_mistakes_in_the_order_of_the_hints(tmp_path
         ),
     ],
 )
-def test_a_hint_without_its_mistake_is_refused_and_a_mistake_without_its_hint(
-    tmp_path, mistakes, got
-):
+def test_hints_and_mistakes_that_do_not_match_are_refused(tmp_path, mistakes, got):
     (tmp_path / "ch99_2_other.toml").write_text('[squared]\nes = "a"\nen = "b"', encoding="utf-8")
     message = f"ch99_1_double.toml: expected a hint for each mistake, got {got}"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         from_file(tmp_path, HINT, mistakes)
 
 
-# The words of the hints are read by tests/lint_hints.py.
+# tests/lint_hints.py checks the words of the hints.
 
 
-def test_the_hint_is_in_the_language_in_use(language):
+def test_hints_are_shown_in_the_language_in_use(language):
     (hint,) = [known.hint for known in load("softmax").misconceptions if known.id == "columns"]
     assert hint[language] in check("softmax", lambda scores: softmax(scores, axis=0)).message
 
@@ -95,7 +93,7 @@ def test_a_hint_that_breaks_a_rule_is_found_by_the_linter():
     assert any("repetition" in line for line in broken({"es": es, "en": en}, {es: {}}, prose))
 
 
-def test_the_linter_reads_the_hints_of_a_version(tmp_path):
+def test_the_linter_reads_the_hints_of_a_variant(tmp_path):
     es, en = (
         "Divide cada fila entre su propia suma, y no otra.",
         "Divide each row by its own sum, not by another.",

@@ -1,4 +1,4 @@
-"""What `check` says of an answer that is wrong and of no known mistake: what, where, and why."""
+"""What `check` says of a wrong answer without a known mistake: what is wrong, where and why."""
 
 import dataclasses
 import re
@@ -59,7 +59,7 @@ SOFTMAX = "softmax"
         (ATTENTION, lambda q, k, v, m=None: {"output": q}, "devuelve `dict`", "returns `dict`"),
     ],
 )
-def test_an_answer_of_the_wrong_kind_is_described(exercise_id, attempt, es, en, language):
+def test_answers_of_the_wrong_type_or_shape_are_described(exercise_id, attempt, es, en, language):
     result = check(exercise_id, attempt)
     assert result.status == "failed" and result.misconception is None
     assert say(language, es, en) in result.message
@@ -79,7 +79,7 @@ def mask_of(change, dtype=float):
         (mask_of(lambda real: np.where(real, 0, -np.inf)), "la comparación", "the comparison"),
     ],
 )
-def test_numbers_for_a_mask_are_never_turned_round(attempt, es, en, language):
+def test_advice_on_a_numeric_mask_never_inverts_it(attempt, es, en, language):
     result = check("padding_mask", attempt)
     assert result.status == "failed" and say(language, es, en) in result.message
     advised = "convert it with `.astype(bool)`", "conviértelo con `.astype(bool)`"
@@ -87,7 +87,7 @@ def test_numbers_for_a_mask_are_never_turned_round(attempt, es, en, language):
     assert any(words in result.message for words in advised) == truthy
 
 
-def test_lists_are_refused_and_tensors_are_mentioned(language):
+def test_lists_are_refused_and_tensors_accepted_with_a_remark(language):
     result = check(SOFTMAX, lambda scores: softmax(scores).tolist())
     assert (
         say(language, "es una lista o una tupla de Python", "is a Python list or tuple")
@@ -98,7 +98,7 @@ def test_lists_are_refused_and_tensors_are_mentioned(language):
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 1e-9, 1e-12])
-def test_a_number_added_to_the_total_is_found_however_small(epsilon, language):
+def test_an_epsilon_added_to_the_total_is_found_however_small(epsilon, language):
     def attempt(scores):
         peak = scores.max(axis=-1, keepdims=True)
         powers = np.exp(scores - np.where(np.isinf(peak), 0, peak))
@@ -109,7 +109,7 @@ def test_a_number_added_to_the_total_is_found_however_small(epsilon, language):
 
 
 class Slips:
-    """Attempts with one slip, and how it is mended. A lambda has no line of its own to be mended."""
+    """Attempts with one slip that `check` repairs. Each is a `def`: no lambda is repaired."""
 
     def path_lengths(mask):
         n = len(mask)
@@ -208,18 +208,18 @@ class Slips:
         ),
     ],
 )
-def test_a_slip_is_mended_in_the_code_of_the_learner(exercise_id, es, en, language, capsys):
+def test_the_repair_of_a_slip_names_the_learners_line(exercise_id, es, en, language, capsys):
     attempt = vars(Slips)[exercise_id]
     lines = range(attempt.__code__.co_firstlineno + 1, attempt.__code__.co_firstlineno + 9)
     result = check(exercise_id, attempt)
     assert result.misconception is None
     assert say(language, es, en).format(*lines) in result.message
-    # The learner's own print is shown; those of the candidates, which are many, are not.
+    # The learner's own print is shown, but not that of the many candidate repairs.
     assert len(capsys.readouterr().out) < 3000
 
 
 class TwoSlips:
-    """Attempts of two mistakes, which no known mistake explains alone."""
+    """Attempts with two slips that no known mistake explains alone."""
 
     teacher_forcing = ch08.teacher_forcing.end_read_and_one_too_early
 
@@ -231,12 +231,12 @@ class TwoSlips:
 @pytest.mark.parametrize(
     "exercise_id, change, hint",
     [
-        # Not `argmax` for `sum`, which makes a mistake of its own and is asked back at once.
+        # `argmax` for `sum` is a known mistake of its own, so it is not used here.
         ("teacher_forcing", "`lengths` in place of `lengths - 1`", "the input holds `<eos>`"),
         ("feed_forward", "`x @ w_1 + b_1` in place of `x @ w_1 - b_1`", "max(0, ·)"),
     ],
 )
-def test_a_change_may_leave_a_mistake_that_is_known(exercise_id, change, hint):
+def test_a_repair_may_leave_a_known_mistake(exercise_id, change, hint):
     attn_course.set_language("en")
     message = check(exercise_id, vars(TwoSlips)[exercise_id]).message
     nearer, _, left = message.partition("What is left then: ")
@@ -245,7 +245,7 @@ def test_a_change_may_leave_a_mistake_that_is_known(exercise_id, change, hint):
 
 
 class TwoKnown:
-    """Attempts of two known mistakes at once, in other words than those of the exercise."""
+    """Attempts with two known mistakes at once, written in another way than in the exercise."""
 
     attention_pooling = ch01.attention_pooling.scaled_and_mean
     smoothed_cross_entropy = ch08.smoothed_cross_entropy.sum_with_more_than_one_asked_for
@@ -294,7 +294,7 @@ def test_two_known_mistakes_at_once_are_both_named(exercise_id, first, second):
     assert f"There are two mistakes at once. {first}" in one and second in other
 
 
-def test_what_a_hint_says_is_right_is_left_out_where_there_is_another_mistake(language):
+def test_praise_in_a_hint_is_omitted_if_there_is_another_mistake(language):
     def attempt(query, key, value):
         powers = np.exp(key @ query)
         weights = powers / powers.sum(axis=-1, keepdims=True)
@@ -305,7 +305,7 @@ def test_what_a_hint_says_is_right_is_left_out_where_there_is_another_mistake(la
     assert say(language, "Los pesos son correctos", "The weights are right") not in message
 
 
-def test_a_mistake_that_several_others_may_accompany_is_named_alone():
+def test_with_an_ambiguous_second_mistake_only_the_first_is_named():
     def attempt(losses, targets, pad_id):
         return np.mean([batch.sum() for batch in losses])
 
@@ -314,7 +314,7 @@ def test_a_mistake_that_several_others_may_accompany_is_named_alone():
     assert "at once. One of them: You divide the sum by the number of batches." in message
 
 
-def test_two_mistakes_are_told_where_the_second_is_done_to_what_the_first_gives():
+def test_a_second_mistake_in_the_result_of_a_first_is_named():
     loss = smoothed_cross_entropy
     attempt = lambda logits, targets, pad_id, share: (
         3 * (loss(logits, targets, pad_id, share) + share * loss(logits, targets, pad_id, 0))
@@ -325,7 +325,7 @@ def test_two_mistakes_are_told_where_the_second_is_done_to_what_the_first_gives(
     assert "are 3 times the right ones" in left
 
 
-def test_two_arrays_that_are_wrong_are_never_printed_alike():
+def test_expected_and_given_arrays_are_never_printed_alike():
     attn_course.set_language("en")
     message = check("layer_norm", TwoKnown.layer_norm).message
     assert "the smallest on which it shows:" in message
@@ -335,7 +335,7 @@ def test_two_arrays_that_are_wrong_are_never_printed_alike():
 
 
 class Unwise:
-    """Attempts that a change which no teacher would advise makes right, or brings nearer."""
+    """Attempts that a change makes right, or nearer to right, which no teacher would advise."""
 
     def mask_tokens(tokens, chance, dice, others, mask_id, ignore_id):
         chosen = (chance < 0.15) & (tokens >= 4)
@@ -363,23 +363,23 @@ class Unwise:
 @pytest.mark.parametrize(
     "exercise_id, wise, unwise",
     [
-        # A copy, and no test for what is always so.
+        # The unwise change tests a condition that is always true, instead of copying the input.
         ("mask_tokens", "you ask the model to write `[MASK]`", "isfinite"),
-        # The results are given their names in the wrong order.
+        # The results are assigned to names in the wrong order.
         ("encoder_layer", "write `found, _ = reference.self_attention", "`_ @ w_o`"),
-        # One wrong vector in place of another mends nothing.
+        # Replacing one wrong vector by another repairs nothing.
         ("embed", "all is right but where `tokens` is `<pad>`", "One change"),
-        # What has a name is not written out twice.
+        # An expression that has a name is not written again.
         ("attention_pooling", "powers / powers.sum(axis=-1, keepdims=True)`", "powers = np.exp"),
     ],
 )
-def test_no_change_is_offered_that_a_teacher_would_not_advise(exercise_id, wise, unwise):
+def test_changes_that_a_teacher_would_not_advise_are_not_offered(exercise_id, wise, unwise):
     attn_course.set_language("en")
     message = check(exercise_id, vars(Unwise)[exercise_id]).message
     assert wise in message and unwise not in message
 
 
-def test_a_page_that_has_no_time_left_gives_the_verdict_without_a_change(monkeypatch):
+def test_without_time_left_the_verdict_proposes_no_change(monkeypatch):
     attn_course.set_language("en")
     monkeypatch.setattr(repaired, "seconds", 0)
     message = check("feed_forward", TwoSlips.feed_forward).message
@@ -387,12 +387,12 @@ def test_a_page_that_has_no_time_left_gives_the_verdict_without_a_change(monkeyp
 
 
 def another_divisor(logits, targets, pad_id, smoothing):
-    """Divide the sum by the number of sentences, and not of tokens: one mistake, and no more."""
+    """Divide the sum by the number of sentences instead of tokens: a single mistake."""
     loss = smoothed_cross_entropy(logits, targets, pad_id, smoothing)
     return loss * (targets != pad_id).sum() / len(targets)
 
 
-def test_another_divisor_is_not_two_mistakes():
+def test_a_wrong_divisor_is_not_two_mistakes():
     attn_course.set_language("en")
     assert "two mistakes" not in check("smoothed_cross_entropy", another_divisor).message
 
@@ -422,7 +422,7 @@ def in_place_torch(scores):
         (ATTENTION, in_place_mask, "mask"),
     ],
 )
-def test_right_values_do_not_excuse_writing_into_the_input(exercise_id, attempt, name, language):
+def test_writing_into_the_input_fails_even_with_right_values(exercise_id, attempt, name, language):
     result = check(exercise_id, attempt)
     assert result.status == "failed"
     assert say(language, f"modifica `{name}`", f"modifies `{name}`") in result.message
@@ -446,9 +446,7 @@ def raise_after_writing(scores):
     "attempt, misconception",
     [(softmax_in_place_following_the_advice, "empty_row"), (raise_after_writing, None)],
 )
-def test_writing_into_the_input_is_said_before_what_it_may_have_caused(
-    attempt, misconception, language
-):
+def test_writing_into_the_input_is_reported_before_its_effects(attempt, misconception, language):
     result = check(SOFTMAX, attempt)
     assert result.status == "failed" and result.misconception == misconception
     start = "Todavía no. Tu función modifica `scores`", "Not yet. Your function modifies `scores`"
@@ -461,7 +459,7 @@ def test_writing_into_the_input_is_said_before_what_it_may_have_caused(
     assert bare_text(result._repr_html_()).replace("*", "") == "".join(bare.split())
 
 
-def test_an_output_kept_and_overwritten_by_the_learner_is_judged_as_it_was_returned():
+def test_an_output_overwritten_later_is_judged_as_returned():
     kept = {}
 
     def attempt(scores):
@@ -490,7 +488,7 @@ def test_an_output_kept_and_overwritten_by_the_learner_is_judged_as_it_was_retur
 def test_nan_is_located(where, es, en, language):
     def attempt(query, key, value, mask=None):
         output, weights = scaled_dot_product_attention(query, key, value, mask)
-        # The 7 keeps it from being a known mistake.
+        # The 7 makes it differ from a known mistake.
         nan = where(query, mask) * np.ones_like(weights, dtype=bool)
         return np.where(nan.any(-1, keepdims=True), 7, output), np.where(nan, np.nan, weights)
 
@@ -515,7 +513,7 @@ def test_self_attention_inherits_the_nan_of_the_attention_it_calls(attend, es, e
     assert say(language, es, en) in result.message
 
 
-def test_nan_elsewhere_is_located_without_a_guess(language):
+def test_nan_of_unknown_cause_is_located_without_an_explanation(language):
     attempt = lambda s: np.where(s < 0, np.nan, softmax(s))
     message = check(SOFTMAX, attempt).message
     assert (
@@ -566,7 +564,7 @@ def test_the_order_of_the_cases_does_not_matter():
     assert "mask, forma (2, 4):" in first.message
 
 
-def test_of_a_long_array_one_wrong_number_is_shown(language):
+def test_one_wrong_number_of_a_long_array_is_shown(language):
     def attempt(query, key, value, mask=None):
         output, weights = scaled_dot_product_attention(query, key, value, mask)
         return output, weights + (query.ndim > 3)

@@ -1,4 +1,4 @@
-"""Known mistakes are named however they are written."""
+"""Known mistakes are named, however they are written."""
 
 import math
 
@@ -209,7 +209,7 @@ def test_the_same_mistake_written_differently_gets_the_same_hint(exercise_id):
             assert hints[misconception]["es"] in result.message
 
 
-def test_one_number_apart_from_a_mistake_is_right():
+def test_right_answers_close_to_a_mistake_pass():
     assert check(MULTI, heads_one_by_one())
     assert check(COSINE, cosine_plus(1e-300))
     assert check(ATTENTION, penalised(lambda s, m: np.where(m, s, -1e9)))
@@ -237,7 +237,7 @@ def layer_norm_with_a_keyword_of_pytorch(x, gain, bias, eps=1e-5):
         (NORM, layer_norm_with_a_keyword_of_pytorch, "keepdim"),
     ],
 )
-def test_what_numpy_lacks_is_no_mistake_that_raises_elsewhere(name, attempt, lacking):
-    """The axes are in their places: what does not exist is the method, or the keyword."""
+def test_a_name_that_numpy_lacks_is_not_named_as_another_mistake(name, attempt, lacking):
+    """The axes are right: the method or the keyword does not exist in NumPy."""
     result = check(name, attempt)
     assert result.misconception is None and lacking in result.message

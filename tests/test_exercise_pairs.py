@@ -1,4 +1,4 @@
-"""Several mistakes at once do not pass, and they are named where each is known."""
+"""Attempts with several mistakes do not pass, and a mistake that is named was made."""
 
 import itertools
 
@@ -15,7 +15,7 @@ from attn_course.exercises.slips import function_of, slips_of, spoilt
 ATTENTION = "scaled_dot_product_attention"
 
 
-# Several mistakes at once. Each choice is right (None) or the misconceptions it may show as.
+# Several choices are combined. Each is right (None), or lists the misconceptions it may appear as.
 
 SCALES = {
     None: lambda q, v: np.sqrt(q.shape[-1]),
@@ -71,20 +71,20 @@ def test_without_mistakes_the_composition_is_right():
     assert check(ATTENTION, composed(*[None] * len(CHOICES)))
 
 
-def test_two_mistakes_never_pass_and_the_one_that_is_named_is_made():
+def test_two_mistakes_never_pass_and_a_named_one_was_made():
     record = record_of_chapter(ATTENTION)
     for names in PAIRS:
         answers = [run(composed(*names), case, record) for case in record.cases]
         failing = wrong_on(answers, record.expected)
         assert failing, names
-        # Whoever subtracts too little also divides 0 by 0 in an empty row.
+        # Subtracting too little also gives 0 / 0 in an empty row.
         allowed = {*names, "empty_row"} if {"overflow", "global_maximum"} & {*names} else {*names}
         known = misconception(record, answers, failing)
         assert known is None or known.id in allowed, f"{names}: {known.id}"
 
 
 @pytest.mark.parametrize("exercise_id", modules())
-def test_each_edit_of_the_right_answer_makes_the_mistake_that_it_stands_for(exercise_id):
+def test_each_edit_of_the_right_answer_is_named_as_its_mistake(exercise_id):
     record = record_of_chapter(exercise_id)
     code, slips = slips_of(record.slips)
 
@@ -97,7 +97,7 @@ def test_each_edit_of_the_right_answer_makes_the_mistake_that_it_stands_for(exer
     alone = [(known, spoilt(code, edits)) for known, edits in slips]
     found = []
     for known, wrong in alone:
-        if wrong:  # The others are edits of what another edit writes.
+        if wrong:  # The other known mistakes are edits inside code that another edit inserts.
             given = answers(wrong)
             named = misconception(record, given, wrong_on(given, record.expected))
             found.append((known, named and named.id))

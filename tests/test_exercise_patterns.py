@@ -1,4 +1,4 @@
-"""What `check` says of mistakes that nobody foresaw: what the wrong answers have in common."""
+"""What `check` says of unknown mistakes: the pattern that the wrong answers have in common."""
 
 import math
 
@@ -22,7 +22,7 @@ SOFTMAX = "softmax"
 SPLIT = "split_heads"
 
 
-# The tests call these two in a lambda, because `check` would offer to mend code that it can see.
+# The tests call these two in a lambda, because `check` would propose a repair of code it can read.
 
 
 def pool_without_nan(query, key, value):
@@ -132,7 +132,7 @@ def head_by_head(heads, w_o):
         ),
     ],
 )
-def test_what_the_wrong_answers_have_in_common_is_said(exercise_id, attempt, es, en, language):
+def test_the_pattern_of_the_wrong_answers_is_named(exercise_id, attempt, es, en, language):
     result = check(exercise_id, attempt)
     assert result.misconception is None
     assert say(language, es, en) in result.message
@@ -179,12 +179,12 @@ def test_what_the_wrong_answers_have_in_common_is_said(exercise_id, attempt, es,
         ("embed", lambda t, v, e: {v: 0}[t], "en un diccionario", "in a dictionary"),
     ],
 )
-def test_an_exception_is_told_in_other_words(exercise_id, attempt, es, en, language):
+def test_an_exception_is_explained_in_words(exercise_id, attempt, es, en, language):
     message = check(exercise_id, attempt).message
     assert say(language, es, en) in message
 
 
-def test_right_by_chance_on_one_number_of_axes_blames_no_axes():
+def test_a_chance_success_on_one_number_of_axes_does_not_blame_the_axes():
     def attempt(weights, period):
         right = load("induction_score").oracle(weights, period)
         return right + np.sin(weights.shape[-1]) * (weights.ndim != 4)

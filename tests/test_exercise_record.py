@@ -1,4 +1,4 @@
-"""A record of answers that goes through a file says what the exercise itself says."""
+"""A record of an exercise gives the same results after it was saved to a file."""
 
 import json
 from dataclasses import replace
@@ -78,17 +78,17 @@ def file(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", ATTEMPTS)
-def test_the_file_says_what_the_exercise_says(file, name):
+def test_a_saved_record_gives_the_same_results(file, name):
     live, released = record_of(EXERCISE), read_record(file, "halves")
     result = verdict(released, ATTEMPTS[name])
-    # A file has no right function, and without one nobody repairs the attempt.
+    # A file holds no oracle, and without an oracle `check` proposes no repair.
     assert result == verdict(replace(live, oracle=None), ATTEMPTS[name])
     known = name.rpartition(" ")[0]
-    # An answer that is no arrays is described, since it cannot be compared.
+    # An answer that is not an array cannot be compared, so its kind is described.
     assert result.misconception == (known if known in WRONG and known != "broken" else None)
 
 
-def test_inputs_and_answers_come_back_as_they_were(file):
+def test_inputs_and_answers_are_read_back_unchanged(file):
     live, released = record_of(EXERCISE), read_record(file, "halves")
     assert released.outputs == live.outputs
     for case, wanted in zip(released.cases, live.cases, strict=True):
@@ -100,14 +100,14 @@ def test_inputs_and_answers_come_back_as_they_were(file):
         assert [value.dtype for value in answer.values] == [v.dtype for v in wanted.values]
 
 
-def test_a_file_has_only_what_was_put_in(file):
+def test_a_file_holds_only_its_own_records(file):
     assert read_record(file, "thirds") is None
     with np.load(file, allow_pickle=False) as archive:
         assert sorted(archive) == ["halves", "halves.data"]
         assert "neither a name" not in json.dumps(str(archive["halves"]))
 
 
-def test_a_file_of_something_else_is_refused(tmp_path):
+def test_other_files_are_refused(tmp_path):
     path = tmp_path / "mine_check.npz"
     path.write_text("a text")
     with pytest.raises(ValueError, match=r"^mine_check.npz: expected the file .*, got a damaged"):

@@ -1,4 +1,4 @@
-"""The checker: right solutions pass however written, wrong ones fail with their own hint."""
+"""The checker: right solutions pass, however written, and wrong ones fail with their own hint."""
 
 import dataclasses
 import itertools
@@ -47,7 +47,7 @@ def test_correct_solutions_pass_however_written(exercise_id):
             assert result.misconception is None
 
 
-def test_what_is_right_is_told_in_the_language_in_use(language):
+def test_a_right_answer_is_reported_in_the_language_in_use(language):
     number = len(EXERCISES[SOFTMAX].cases(0))
     assert check(SOFTMAX, softmax).message == say(
         language,
@@ -67,11 +67,11 @@ def test_every_exercise(proof, exercise):
 @pytest.mark.slow
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
 def test_inputs_tell_every_mistake_from_the_oracle_whatever_the_seed(exercise):
-    # Learners meet one seed, 0; with the others the inputs do not owe it to luck.
+    # Learners only meet seed 0; the other seeds show that the inputs do not depend on luck.
     exercise_proofs.inputs_tell_every_mistake_from_the_oracle(exercise, seeds=range(1, 3))
 
 
-def test_truth_values_and_whole_numbers_are_asked_for_somewhere():
+def test_some_exercises_return_truth_values_and_integers():
     kinds = {
         value.dtype.kind
         for exercise in EXERCISES.values()
@@ -83,7 +83,7 @@ def test_truth_values_and_whole_numbers_are_asked_for_somewhere():
 # The cases.
 
 
-def test_the_attention_cases_cover_what_they_should():
+def test_the_attention_cases_cover_masks_batches_and_lengths():
     cases = EXERCISES[ATTENTION].cases(0)
     masks = [case["mask"] for case in cases if "mask" in case]
     assert len(masks) < len(cases)
@@ -118,7 +118,7 @@ def test_exercises_are_listed_by_chapter_and_those_of_problem_sets_are_not():
         ((["softmax"], softmax), "list"),
     ],
 )
-def test_an_unknown_exercise_is_refused_with_the_known_ones(arguments, got, language):
+def test_the_error_for_an_unknown_exercise_lists_the_known_ones(arguments, got, language):
     ids = ", ".join(map(repr, EXERCISES))
     message = say(
         language,
@@ -139,7 +139,7 @@ def test_the_result_is_frozen_and_nothing_is_printed(capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_what_the_learner_prints_is_left_alone(capsys):
+def test_the_learners_print_is_shown(capsys):
     check(SOFTMAX, lambda scores: print("shape", scores.shape) or softmax(scores))
     assert capsys.readouterr().out.startswith("shape (3,)\nshape (2, 2)\n")
 
@@ -161,7 +161,7 @@ def test_the_result_is_the_same_every_time(attempt):
     "attempt, kind",
     [(softmax, "pass"), (softmax_textbook, "fail"), (lambda s: s * 1.5, "fail"), (None, "todo")],
 )
-def test_the_box_says_what_the_text_says(attempt, kind):
+def test_the_html_box_has_the_text_of_the_result(attempt, kind):
     result = check(SOFTMAX, attempt)
     assert repr(result) == str(result) == result.message
     box = result._repr_html_()
@@ -171,7 +171,7 @@ def test_the_box_says_what_the_text_says(attempt, kind):
     assert plain == "".join(result.message.replace("`", "").split())
 
 
-def test_text_from_the_learner_is_escaped_in_the_box():
+def test_the_learners_text_is_escaped_in_the_box():
     def attempt(scores):
         raise ValueError("<script>alert(1)</script> & more")
 
@@ -179,13 +179,13 @@ def test_text_from_the_learner_is_escaped_in_the_box():
     assert "<script>" not in box and "&lt;script&gt;" in box and "&amp; more" in box
 
 
-def test_a_result_shows_the_language_it_was_made_in(language):
+def test_a_result_keeps_the_language_it_was_created_in(language):
     result = check(SOFTMAX, softmax)
     attn_course.set_language("en" if language == "es" else "es")
     assert result.message.startswith(say(language, "Correcto. ", "Correct. "))
 
 
-def test_an_integer_equal_to_what_is_expected_is_not_the_fault(language):
+def test_an_integer_equal_to_the_expected_float_is_not_blamed(language):
     def percent(candidate, wanted, max_n):
         precisions, penalty, score = EXERCISES["bleu"].oracle(candidate, wanted, max_n)
         return precisions, (1 if penalty == 1 else penalty), 100 * score
@@ -194,7 +194,7 @@ def test_an_integer_equal_to_what_is_expected_is_not_the_fault(language):
     assert "int64" not in message and "`score`" in message
 
 
-def test_emphasis_and_code_are_shown_as_such_and_products_are_left_alone():
+def test_emphasis_and_code_are_marked_up_but_products_are_not():
     message = "Todavía no. Mira *la fila* y `a * b * c`, no 2*d*k ni a * b * c."
     shown = Result("f", "failed", message)._repr_html_()
     assert "<em>la fila</em>" in shown and "<code>a * b * c</code>" in shown
@@ -207,7 +207,7 @@ class Mute(Exception):
 
 
 class Unlike:
-    """What answers no question that is asked of an array."""
+    """An object whose attributes `shape` and `dtype` raise."""
 
     @property
     def shape(self):
@@ -245,9 +245,9 @@ def in_itself():
         (fails, "raises `Mute`"),
     ],
 )
-def test_an_answer_costs_no_more_than_a_look_at_what_it_is(returned, said):
+def test_a_huge_or_strange_answer_is_judged_in_little_memory(returned, said):
     attn_course.set_language("en")
-    check("softmax", softmax)  # The first check makes what every check needs.
+    check("softmax", softmax)  # The first check creates what all checks share.
     tracemalloc.start()
     result = check("softmax", lambda scores: returned())
     _, most = tracemalloc.get_traced_memory()
@@ -256,7 +256,7 @@ def test_an_answer_costs_no_more_than_a_look_at_what_it_is(returned, said):
     assert result.status == "failed" and said in result.message and len(result.message) < 1000
 
 
-def test_no_change_that_is_tried_leaves_np_c_for_numpy_to_read_without_end():
+def test_no_tried_repair_makes_numpy_iterate_np_c_forever():
     def teacher_forcing(tokens, sos_id, eos_id, pad_id):
         end = np.full(len(tokens), eos_id)
         start = np.full(len(tokens), sos_id)

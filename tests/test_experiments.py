@@ -1,4 +1,4 @@
-"""The runner of the experiments, and whether every stored number is that of a row."""
+"""The runner of the experiments; every stored number is the result of a row."""
 
 import json
 
@@ -44,7 +44,7 @@ def toy(tmp_path):
     return experiment, asked, told
 
 
-def test_a_run_goes_on_where_it_was_stopped(toy):
+def test_an_interrupted_run_continues_where_it_stopped(toy):
     experiment, asked, told = toy
     experiment.run(only=2)
     assert read(experiment.file) == {
@@ -71,7 +71,7 @@ def test_a_named_row_is_measured_again_and_compared(toy, capsys):
     assert experiment.run(["both"], replace=True) and read(experiment.file)["right"] == {"a": [2]}
 
 
-def test_what_does_not_belong_together_is_not_mixed(toy):
+def test_unknown_rows_and_stored_settings_that_differ_are_refused(toy):
     experiment, asked, _ = toy
     with pytest.raises(ValueError, match=r"^row: expected one of rate, both, run, long, got ran$"):
         experiment.run(["ran"])
@@ -93,7 +93,7 @@ def test_what_does_not_belong_together_is_not_mixed(toy):
     assert asked == []
 
 
-def test_a_row_says_that_it_reads_what_is_not_there(toy):
+def test_a_row_that_reads_missing_results_is_refused(toy):
     experiment, _, told = toy
     experiment.file.write_text('{"n": 3}')
     with pytest.raises(ValueError, match=r"^run: expected the rows that it reads .* 'rates'$"):
@@ -101,7 +101,7 @@ def test_a_row_says_that_it_reads_what_is_not_there(toy):
     assert told == []
 
 
-def test_what_cannot_be_measured_here_is_left_out(tmp_path, capsys):
+def test_rows_that_cannot_be_measured_are_left_out(tmp_path, capsys):
     rows = {"none": Row(lambda: None, ("none",)), "one": Row(lambda: 1, ("one",))}
     experiment = Experiment("?", tmp_path / "toy.json", lambda: rows, 1)
     experiment.run()
@@ -109,26 +109,26 @@ def test_what_cannot_be_measured_here_is_left_out(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("none: left out")
 
 
-def test_what_is_written_is_read_as_it_was():
+def test_stored_results_are_read_back_unchanged():
     told = {"short": [1, 2], "long": [{"name": "ñ", "losses": [n / 7]} for n in range(40)]}
     assert json.loads(lines(told)) == told and '"short": [1, 2],' in lines(told)
 
 
-# The constants of `positions` are counted in its corpus, which takes half a minute.
+# `positions` counts its constants in its corpus, which takes half a minute.
 LONG = pytest.param("positions", marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize(
     "name", [LONG if name == "positions" else name for name in command.names()]
 )
-def test_every_stored_number_is_that_of_a_row(name):
+def test_every_stored_number_belongs_to_a_row(name):
     experiment = command.experiment(name)
     stored, rows = read(experiment.file), experiment.rows()
     assert [row for row in rows if experiment._values(rows[row], stored) is None] == []
     assert experiment._ordered(rows, stored) == stored
 
 
-def test_the_command_lists_them_and_refuses_what_is_none(capsys):
+def test_the_command_lists_rows_and_refuses_unknown_names(capsys):
     assert command.main(["depth", "--list"]) == 0
     assert "post, seed 0" in capsys.readouterr().out.splitlines()
     for arguments in (["death"], ["depth", "post"]):

@@ -1,4 +1,4 @@
-"""Figures inside a page: in its colours, with their words, with ids of their own."""
+"""Figures inside a page: with the page's colours, their texts, and unique ids."""
 
 import importlib.util
 import re
@@ -41,7 +41,7 @@ def inline():
     return extension("attn_figures").inline
 
 
-def test_a_figure_has_the_pages_colours_and_nothing_under_it(drawn, inline):
+def test_a_figure_has_the_pages_colours_and_no_background(drawn, inline):
     page = inline(drawn, "label", "f1")
     for name in ("query", "key", "muted", "ink", "page"):
         assert f"var(--attn-{name})" in page
@@ -51,16 +51,16 @@ def test_a_figure_has_the_pages_colours_and_nothing_under_it(drawn, inline):
     assert "color-mix(in srgb, var(--attn-page) 50%, var(--attn-ink))" in page  # gray
     assert re.search(r"stroke: #3a7ca5; stroke: light-dark\(#3a7ca5, #[0-9a-f]{6}\)", page)
     first = re.search(r"<path [^>]*>", page)[0]
-    assert "M0 " not in first  # the ground of the whole figure
+    assert "M0 " not in first  # the background of the whole figure
 
 
-def test_an_image_of_cells_turns_dark_by_the_ramp(drawn, inline):
+def test_the_dark_scheme_maps_an_image_of_cells_by_its_colour_ramp(drawn, inline):
     page = inline(drawn, "label", "f1")
     (filter_id,) = set(re.findall(r"filter: url\(#(f1wide[^)]*)\)", page))
     assert re.search(rf'<filter [^>]*id="{filter_id}"', page)
 
 
-def test_a_picture_in_greys_is_as_it_was_drawn_in_either_scheme(inline):
+def test_a_grey_picture_is_unchanged_in_both_schemes(inline):
     figure, (picture, weights) = plt.subplots(1, 2, figsize=(3, 1.5))
     picture.imshow([[0.0, 0.4, 1.0]], cmap="gray")
     weights.imshow([[0.0, 0.4, 1.0]], cmap="Blues")
@@ -80,19 +80,19 @@ def test_a_figure_keeps_its_words_and_has_a_label_in_each_drawing(drawn, inline)
     assert [each.get("class") for each in (wide, narrow)] == ["attn-wide", "attn-narrow"]
 
 
-def test_no_id_is_there_twice_and_every_one_is_used(drawn, inline):
+def test_ids_are_unique_and_all_are_used(drawn, inline):
     page = inline(drawn, "label", "f1") + inline(drawn, "label", "f2")
     ids = re.findall(r' id="([^"]+)"', page)
     refers = re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', page)
     assert len(ids) == len(set(ids)) and set(ids) == {a or b for a, b in refers}
 
 
-def test_what_keeps_its_colours_keeps_its_ground(drawn, inline):
+def test_a_figure_that_keeps_its_colours_keeps_its_background(drawn, inline):
     page = inline(drawn, "label", "f1", kept=True)
     assert "#ffffff" in page and "var(--attn" not in page and "filter" not in page
 
 
-def test_a_wide_figure_drawn_once_is_never_too_small_on_a_phone(inline):
+def test_a_wide_figure_drawn_once_has_a_minimum_width(inline):
     once = (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {} 100"><g><g/>'
         '<text style="font-size: 9px">a</text></g></svg>'
@@ -102,7 +102,7 @@ def test_a_wide_figure_drawn_once_is_never_too_small_on_a_phone(inline):
     assert "min-width" not in inline(once.format(280), "label", "f1")
 
 
-def test_many_round_marks_of_one_colour_are_one_path_of_their_size_and_places(inline):
+def test_many_round_marks_of_one_colour_become_one_path(inline):
     def drawn(marker, n):
         figure, ax = plt.subplots(figsize=(3, 3))
         ax.plot(np.arange(n), np.arange(n), marker, color=LIGHT["query"], markersize=3)
@@ -117,7 +117,7 @@ def test_many_round_marks_of_one_colour_are_one_path_of_their_size_and_places(in
     places = re.findall(r"M([\d.]+) ([\d.]+)h0", dots.get("d"))
     x, y = np.array(places, float).T
     assert len(places) == 60 and (np.diff(x) > 0).all() and (np.diff(y) < 0).all()
-    # Half of an edge of one point lies outside the circle of three.
+    # Half of the one-point edge lies outside the circle of three points, so the stroke is 4 wide.
     assert "stroke: var(--attn-query); stroke-width: 4; stroke-linecap: round" in dots.get("style")
     assert "M0 1.5C" not in page  # nothing is left of the mark
     assert len(drawn("s", 60)[1]) == 60 and len(drawn("o", 10)[1]) == 10
@@ -133,5 +133,5 @@ def test_many_round_marks_of_one_colour_are_one_path_of_their_size_and_places(in
         ('{"a": text}', "es", '{"a": text}'),
     ],
 )
-def test_the_code_of_a_page_has_labels_in_its_language_alone(code, language, shown):
+def test_the_code_of_a_page_has_labels_only_in_its_language(code, language, shown):
     assert extension("attn_code").said(code, language) == shown

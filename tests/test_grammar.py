@@ -1,4 +1,4 @@
-"""attn_course.grammar against sentences translated and aligned by hand, and rules of Spanish grammar."""
+"""attn_course.grammar: sentences translated and aligned by hand, and rules of Spanish grammar."""
 
 import itertools
 import os
@@ -18,8 +18,8 @@ from attn_course.grammar.generating import FRAMES
 from attn_course.grammar.lexicon import Lexicon, lexicon
 from attn_course.grammar.splits import MAX_LEN
 
-# English | Spanish | links. "2-1": source word 2 is target word 1; "2?1": only possibly so;
-# "=" stands for 0-0 1-1 2-2 ... to the end.
+# Each entry: English | Spanish | links. "2-1" links source word 2 to target word 1 for sure, "2?1"
+# possibly; "=" stands for 0-0 1-1 2-2 ... to the end.
 GOLD = """
 the red house | la casa roja | 0-0 2-1 1-2
 the good book | el buen libro | =
@@ -183,7 +183,7 @@ def test_translated_and_aligned_as_by_hand(english, spanish, links):
         "the bicycle is cheaper than the bike",
     ],
 )
-def test_what_is_wrong_or_makes_no_sense_is_not_in_the_grammar(sentence):
+def test_wrong_or_senseless_sentences_are_refused(sentence):
     message = f"^source: expected a sentence of the grammar, got {sentence!r}$"
     with pytest.raises(ValueError, match=message.replace(".", r"\.")):
         translate(sentence)
@@ -227,11 +227,11 @@ def test_every_sentence_of_the_documents_is_in_the_grammar():
 
 @pytest.fixture(scope="module", params=[pytest.param("pairs", marks=pytest.mark.slow)])
 def pairs():
-    """Generate once; the mark makes every test that uses it slow."""
+    """Generate the pairs once; tests that use them are slow."""
     return list(itertools.islice(generate(seed=11), 12_000))
 
 
-def test_what_was_generated_can_be_translated_alike(pairs):
+def test_generated_sentences_are_translated_as_generated(pairs):
     for pair in pairs[:50]:
         found = translate(pair.source)
         assert (found.target, found.sure, found.possible) == (pair.target, pair.sure, pair.possible)
@@ -287,7 +287,7 @@ def test_words_are_not_rare(pairs):
     assert sum(count < 5 for count in counts.values()) < 0.05 * len(counts)
 
 
-def test_every_construction_comes(pairs):
+def test_every_construction_is_generated(pairs):
     counts = Counter(pair.frame for pair in pairs)
     assert set(counts) == {frame.__name__ for frame in FRAMES}
     assert min(counts.values()) > 100
@@ -300,7 +300,7 @@ def test_most_sentences_are_short_and_some_are_long(pairs):
     assert sum(length > MAX_LEN for length in lengths) > 0.003 * len(lengths)
 
 
-def test_nothing_is_left_uncontracted(pairs):
+def test_contractions_and_elisions_are_applied(pairs):
     for pair in pairs:
         text = f" {pair.target} "
         assert " a el " not in text and " de el " not in text
@@ -379,7 +379,7 @@ BOTH_GENDERS = (
 
 
 def gender_and_number(noun):
-    """Return ("m" or "f", whether plural), from the word and the lists above."""
+    """Return ("m" or "f", whether plural), from the word's ending and the lists above."""
     plural = noun.endswith("s") and noun not in SINGULARS_IN_S
     singular = PLURALS.get(noun, noun.removesuffix("s") if plural else noun)
     feminine = singular in FEMININE or (singular.endswith("a") and singular not in MASCULINE)
@@ -447,7 +447,7 @@ def test_agreement_over_a_distance():
         ("the king lost his ring", 3, (1,), "su"),
     ],
 )
-def test_what_a_pronoun_stands_for(sentence, pronoun, antecedents, decides):
+def test_the_antecedent_of_a_pronoun(sentence, pronoun, antecedents, decides):
     pair = translate(sentence)
     j = pair.target.split().index(decides)
     if decides == "la":
@@ -495,11 +495,11 @@ def test_what_a_pronoun_stands_for(sentence, pronoun, antecedents, decides):
         ("the horses ran in the forest", 2, "run", "correr", 5),
     ],
 )
-def test_what_a_polyseme_means(sentence, position, word, sense, decided_by):
+def test_the_sense_of_a_polyseme(sentence, position, word, sense, decided_by):
     assert translate(sentence).polysemes == (Polyseme(position, word, sense, decided_by),)
 
 
-def test_every_polyseme_is_said_with_each_of_its_meanings(pairs):
+def test_every_polyseme_is_generated_in_each_of_its_meanings(pairs):
     meanings = {}
     for pair in pairs:
         for polyseme in pair.polysemes:
@@ -511,7 +511,7 @@ def test_every_polyseme_is_said_with_each_of_its_meanings(pairs):
 
 
 def test_the_same_word_never_decides_for_two_meanings(pairs):
-    """Choosing a meaning is lexical: a table of pairs of words would do."""
+    """A table of pairs of words therefore suffices to choose a meaning."""
     meanings = {}
     for pair in pairs:
         for polyseme in pair.polysemes:
@@ -521,7 +521,7 @@ def test_the_same_word_never_decides_for_two_meanings(pairs):
     assert all(len(senses) == 1 for senses in meanings.values()), meanings
 
 
-def test_no_polyseme_is_left_in_doubt(pairs):
+def test_every_polyseme_is_disambiguated(pairs):
     lex = lexicon()
     forms = {
         form.split()[0] if entry in lex.verbs else form.split()[-1]
@@ -536,7 +536,7 @@ def test_no_polyseme_is_left_in_doubt(pairs):
             assert word not in forms or i in decided, pair.source
 
 
-def test_no_pronoun_is_left_in_doubt():
+def test_every_pronoun_is_unambiguous():
     horse = translate("the horse did not cross the street because it was dangerous")
     assert horse.target.endswith("porque era peligrosa")
     queen = translate("the queen bought the hat because it was beautiful")
@@ -579,14 +579,14 @@ def test_combinations_name_words_in_their_base_form():
 # the lexicon
 
 
-def test_a_noun_in_doubt_is_not_found():
+def test_nouns_of_an_ambiguous_meaning_are_not_found():
     lex = lexicon()
     assert {noun.es for noun in lex.nouns_of(["swimmer"])} >= {"pez", "pato"}
     assert {noun.es for noun in lex.nouns_of(["food"])} >= {"pescado", "manzana"}
     both = {noun.en for noun in lex.nouns_of(["swimmer", "food"])}
     assert {"duck", "apple"} <= both and "fish" not in both
     legs = [noun.es for noun in lex.nouns_of(["limb"])]
-    assert legs == ["pierna", "pata"]  # what they belong to will decide
+    assert legs == ["pierna", "pata"]  # the being that it belongs to decides between the two
 
 
 @pytest.mark.parametrize(
@@ -602,7 +602,7 @@ def test_a_noun_in_doubt_is_not_found():
         ("verbs", 0, {"fault": "coy"}, "chase: fault: expected words of the lexicon, got 'coy'"),
     ],
 )
-def test_a_mistake_in_the_lexicon_is_found(part, index, change, message):
+def test_mistakes_in_the_lexicon_are_refused(part, index, change, message):
     content = tomllib.loads(
         (files("attn_course.grammar") / "lexicon.toml").read_text(encoding="utf-8")
     )
@@ -650,7 +650,7 @@ def test_plurals(english, forms):
     ],
 )
 def test_conjugations(infinitive, tense, forms):
-    """As any grammar of Spanish prints them."""
+    """The expected forms are those that grammars of Spanish print."""
     verb = next(verb for verb in lexicon().verbs if verb.es == infinitive)
     assert " ".join(verb.conjugation[tense]) == forms
 
@@ -695,7 +695,7 @@ def test_hashing_has_no_influence():
         ("1", "an integer, got '1'"),
     ],
 )
-def test_generate_refuses(seed, message):
+def test_generate_refuses_invalid_seeds(seed, message):
     with pytest.raises(ValueError, match=f"^seed: expected {message}$"):
         next(generate(seed))
 

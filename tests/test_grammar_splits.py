@@ -1,4 +1,4 @@
-"""The splits of attn_course.grammar: what is held out is nowhere in training, and its words are."""
+"""The splits of attn_course.grammar: held-out combinations are not in training, their words are."""
 
 import pytest
 
@@ -13,11 +13,11 @@ SIZES = {"n_train": 6000, "n_validation": 60, "n_test": 70, "n_held_out": 150}
 
 @pytest.fixture(scope="module", params=[pytest.param("parts", marks=pytest.mark.slow)])
 def parts():
-    """Split once; the mark makes every test that uses it slow."""
+    """Split the pairs once; tests that use them are slow."""
     return splits(seed=3, **SIZES)
 
 
-def test_sizes_are_as_asked_for(parts):
+def test_sizes_are_as_requested(parts):
     assert [len(getattr(parts, name)) for name in DRAWN] == [6000, 60, 70]
     assert [len(getattr(parts, name)) for name in (*HELD_OUT, "longer")] == [150] * 4
 
@@ -29,7 +29,7 @@ def test_no_sentence_is_in_two_parts_or_twice_in_one(parts):
     assert len(set(sources)) == len(sources)
 
 
-def test_what_is_held_out_is_in_its_own_part_only(parts):
+def test_held_out_combinations_are_only_in_their_own_part(parts):
     assert set(parts.held_out) == set(HELD_OUT)
     for name, combinations in parts.held_out.items():
         assert 20 <= len(combinations) <= 60
@@ -39,7 +39,7 @@ def test_what_is_held_out_is_in_its_own_part_only(parts):
                 assert bool(pair.combinations & combinations) == (other == name), pair
 
 
-def test_each_word_of_a_combination_held_out_is_in_training_with_others(parts):
+def test_each_word_of_a_held_out_combination_is_in_training_with_others(parts):
     met = {combination for pair in parts.train for combination in pair.combinations}
     partners = {}
     for kind, one, other in met:
@@ -63,7 +63,7 @@ def test_no_more_than_a_share_of_a_words_partners_is_held_out(parts):
             assert out <= 2 * SHARE * (kept + out), word  # training is a smaller sample
 
 
-def test_both_words_of_the_pairs_held_out_are_known_in_both_languages(parts):
+def test_the_words_of_held_out_pairs_are_in_training(parts):
     known = [
         {word for pair in parts.train for word in getattr(pair, side).split()}
         for side in ("source", "target")
@@ -72,7 +72,7 @@ def test_both_words_of_the_pairs_held_out_are_known_in_both_languages(parts):
     for name in HELD_OUT:
         for pair in getattr(parts, name):
             unknown += not (known[0] >= set(pair.source.split()))
-    # An inflected form may be rare.
+    # A few inflected forms are too rare to be in training.
     assert unknown <= 5
 
 
@@ -84,7 +84,7 @@ def test_longer_means_longer_than_any_in_training(parts):
         assert max(len(pair.source.split()) for pair in getattr(parts, name)) <= longest
 
 
-def test_the_test_is_drawn_like_the_training(parts):
+def test_test_and_training_have_the_same_distribution(parts):
     def mean(pairs):
         return sum(len(pair.source.split()) for pair in pairs) / len(pairs)
 
@@ -96,20 +96,20 @@ def test_the_test_is_drawn_like_the_training(parts):
     assert abs(share(parts.train) - share(both)) < 0.12
 
 
-def test_what_the_documents_say_is_never_held_out(parts):
+def test_combinations_of_the_documents_are_never_held_out(parts):
     said = {combination for pair in document_pairs() for combination in pair.combinations}
     for combinations in parts.held_out.values():
         assert not combinations & said
 
 
-def test_polysemes_held_out_have_other_words_to_decide_the_same_meaning(parts):
+def test_held_out_polysemes_are_of_many_words(parts):
     meanings = {word for _, word, _ in parts.held_out["polysemes"]}
     assert len({word.partition(":")[0] for word in meanings}) >= 8
 
 
 @pytest.mark.parametrize("n_train", [0, 8000])
-def test_the_tests_are_the_same_however_many_pairs_there_are_to_train_on(parts, n_train):
-    """Or a model could be asked about what it was trained on."""
+def test_the_tests_do_not_depend_on_the_size_of_training(parts, n_train):
+    """Otherwise, a model could be tested on pairs that it was trained on."""
     others = splits(seed=3, **SIZES | {"n_train": n_train})
     for name in ("validation", "test", *HELD_OUT, "longer"):
         assert getattr(others, name) == getattr(parts, name)
@@ -117,13 +117,13 @@ def test_the_tests_are_the_same_however_many_pairs_there_are_to_train_on(parts, 
     assert longer[: len(shorter)] == shorter
 
 
-def test_what_the_documents_say_is_in_no_part(parts):
+def test_sentences_of_the_documents_are_in_no_part(parts):
     said = {pair.source for pair in document_pairs()}
     for name in (*DRAWN, *HELD_OUT, "longer"):
         assert not said & {pair.source for pair in getattr(parts, name)}
 
 
-def test_a_pair_of_words_held_out_has_no_polyseme(parts):
+def test_held_out_pairs_of_words_have_no_polyseme(parts):
     lex = lexicon()
     polysemes = {entry.en for entry in [*lex.nouns, *lex.adjectives, *lex.verbs] if entry.polyseme}
     for name in ("adjective_noun", "verb_object"):
@@ -154,6 +154,6 @@ def test_parts_may_be_empty():
 
 @pytest.mark.parametrize("name", ["seed", *SIZES])
 @pytest.mark.parametrize("value, got", [(-1, "at least 0, got -1"), (1.5, r"an integer, got 1\.5")])
-def test_refused(name, value, got):
+def test_invalid_arguments_are_refused(name, value, got):
     with pytest.raises(ValueError, match=f"^{name}: expected {got}$"):
         splits(**{name: value})

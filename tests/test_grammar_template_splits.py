@@ -1,4 +1,4 @@
-"""A training that keeps away from the tests: held against every sentence, one by one."""
+"""A training set without neighbours of the tests, compared with every sentence, one by one."""
 
 import re
 from collections import Counter
@@ -13,24 +13,24 @@ SIZES = {"n_train": 5000, "n_validation": 30, "n_test": 120, "n_held_out": 40}
 
 @pytest.fixture(scope="module", params=[pytest.param("apart", marks=pytest.mark.slow)])
 def apart():
-    """Split once; the mark makes every test that uses it slow."""
+    """Split the pairs once; tests that use them are slow."""
     return without_neighbours(splits(seed=3, **SIZES), n_train=4000, n_templates=90)
 
 
 def distance(one, other):
-    """Return at how many places two sentences differ; None if they have not as many words."""
+    """Return in how many places two sentences differ; None if their lengths differ."""
     one, other = one.split(), other.split()
     return sum(map(str.__ne__, one, other)) if len(one) == len(other) else None
 
 
-def test_no_sentence_of_a_test_is_one_word_from_training(apart):
+def test_every_test_sentence_differs_from_training_in_two_words(apart):
     sources = [pair.source for pair in apart.train]
     for name in (*TESTS, "templates"):
         for pair in getattr(apart, name):
             assert all(distance(pair.source, source) not in (0, 1) for source in sources), pair
 
 
-def test_the_tests_stay_as_they_are_and_training_keeps_its_order(apart):
+def test_the_tests_are_unchanged_and_training_keeps_its_order(apart):
     parts = splits(seed=3, **SIZES)
     near = [
         pair
@@ -45,7 +45,7 @@ def test_the_tests_stay_as_they_are_and_training_keeps_its_order(apart):
     assert order == sorted(order) and len(order) == 4000
 
 
-def test_templates_that_are_asked_are_not_in_training(apart):
+def test_test_templates_are_not_in_training(apart):
     found = Counter(template(pair.source) for pair in apart.templates)
     assert found.keys() <= apart.missing and max(found.values()) == AT_MOST
     assert found.total() == 90 and len(found) > 15
@@ -57,7 +57,7 @@ def test_words_of_the_new_templates_are_known(apart):
     unknown = [
         word for pair in apart.templates for word in pair.source.split() if word not in known
     ]
-    assert len(unknown) <= 2  # an inflected form may be rare
+    assert len(unknown) <= 2  # an inflected form may be too rare to be in training
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_words_of_the_new_templates_are_known(apart):
         ("the cat slept because it was tired", "the cat slept when it was tired", False),
     ],
 )
-def test_a_template_forgets_words_and_keeps_their_order(one, other, same):
+def test_a_template_abstracts_from_words_but_not_from_their_order(one, other, same):
     assert (template(one) == template(other)) is same
 
 

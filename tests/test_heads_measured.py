@@ -1,4 +1,4 @@
-"""What chapters 4 and 5 say of heads: the stored numbers are those of the shipped translator."""
+"""The numbers on heads that chapters 4 and 5 state are those of the shipped translator."""
 
 import json
 
@@ -68,14 +68,14 @@ def test_nouns_and_adjectives_of_a_reversed_pair_are_found(parts):
     assert {words[j] for j in heads.swapped(pair)} == {"manzanas", "podridas"}
 
 
-def test_one_head_cannot_look_at_two_places_and_two_can(measured):
+def test_one_head_cannot_attend_to_two_places_and_two_heads_can(measured):
     both = [seed[2] for seed in measured["two_places"]["seeds"][0]]
     assert max(both) < 0.3
     assert heads.two_places(1, seed=0, steps=250)[2] < 0.3
     assert heads.two_places(2, seed=0, steps=250)[2] > 0.9
 
 
-def test_what_the_laboratory_says_of_widths_is_so_for_every_seed():
+def test_the_laboratorys_claims_on_widths_hold_for_every_seed():
     right = json.loads(two_places.RESULTS.read_text(encoding="utf-8"))["right"]
     both = {name: np.array(runs)[:, 2] for name, runs in right.items()}
     for name in ("wide queries and keys", "wide values"):
@@ -86,8 +86,8 @@ def test_what_the_laboratory_says_of_widths_is_so_for_every_seed():
     assert two_places.right("one head", seed=0, steps=250)[2] < 0.3
 
 
-def test_what_a_frozen_head_hands_over_depends_on_its_training_and_on_the_reader(measured):
-    """A head that learned with a hidden layer keeps both; one that learned without may not."""
+def test_a_frozen_heads_information_depends_on_training_and_readout(measured):
+    """A head trained with a hidden layer hands over both; one trained without may not."""
     assert min(seed[2] for seed in measured["two_places"]["hidden"]) > 0.99
     with_linear, with_hidden = measured["two_places"]["read_again"].values()
     assert min(run["hidden"][2] for run in with_hidden) > 0.99
@@ -113,7 +113,7 @@ def test_only_the_readout_is_trained_again(monkeypatch):
     assert len(before) == 2 and all(map(torch.equal, before, after))
 
 
-def test_the_best_of_many_that_guess_is_no_better_than_a_guess_where_it_was_not_chosen():
+def test_a_chosen_guessing_head_is_at_chance_on_held_out_data():
     hits = np.random.default_rng(0).random((400, 50)) < 0.2
     assert hits.mean(axis=0).max() > 0.24
     assert heads.chosen(hits) == pytest.approx(0.2, abs=0.03)
@@ -121,7 +121,7 @@ def test_the_best_of_many_that_guess_is_no_better_than_a_guess_where_it_was_not_
     assert heads.chosen(hits) == 1
 
 
-def test_a_fixed_place_is_counted_from_both_ends_and_from_the_query():
+def test_fixed_places_count_from_both_ends_and_from_the_query():
     places = heads.fixed_places(query=2, length=5)
     assert len(places) == 4 * heads.NEAR + 1
     assert places[:6].tolist() == [0, 1, 2, 3, 4, 4]
@@ -129,7 +129,7 @@ def test_a_fixed_place_is_counted_from_both_ends_and_from_the_query():
     assert places[2 * heads.NEAR :].tolist() == [0] * 7 + [1, 2, 3, 4] + [4] * 6
 
 
-def test_what_the_chapter_says_of_the_best_head_is_in_the_data(measured):
+def test_the_chapters_claims_on_the_best_head_hold_in_the_data(measured):
     points = measured["points"]
     best = {name: np.max(found["heads"]) for name, found in points.items()}
     for name in ("coreference", "adjective_noun"):
@@ -139,12 +139,12 @@ def test_what_the_chapter_says_of_the_best_head_is_in_the_data(measured):
     assert points["agreement"]["fixed"] > best["agreement"] + 0.3
 
 
-def test_longer_training_mends_part_of_what_is_lost_with_too_many_heads(measured):
+def test_longer_training_recovers_part_of_the_loss_from_too_many_heads(measured):
     short, longer = measured["two_places"]["seeds"][-1], measured["two_places"]["longer"]
     assert max(seed[2] for seed in short) < min(seed[2] for seed in longer) < 0.9
 
 
-def test_what_is_pointed_at_is_what_a_person_would_point_at(parts):
+def test_heads_are_scored_on_the_correct_source_words(parts):
     pair = next(p for p in parts.test if p.source == "the rotten apples")
     found = {query: right for _, query, right in heads.places(pair, "adjective_noun")}
     words, source = pair.target.split(), pair.source.split()
@@ -154,7 +154,7 @@ def test_what_is_pointed_at_is_what_a_person_would_point_at(parts):
     }
 
 
-def test_pointing_agrees_with_the_shipped_translator(measured, translator, parts):
+def test_pointing_scores_agree_with_the_shipped_translator(measured, translator, parts):
     pairs = [p for p in parts.test + parts.validation if p.coreferences]
     found = facts.coreference(translator, pairs)
     stored = measured["points"]["coreference"]
@@ -166,7 +166,7 @@ def test_pointing_agrees_with_the_shipped_translator(measured, translator, parts
     assert stored["fixed"] == pytest.approx(heads.chosen(fixed), abs=6e-4)
 
 
-def test_what_is_stored_is_all_that_is_measured(measured, parts):
+def test_the_stored_results_are_complete(measured, parts):
     assert measured["cuts"].keys() == measured["means"].keys() == heads.measures(parts).keys()
     assert measured["points"].keys() == {*heads.POINTS}
     assert measured["two_places"]["n_heads"] == [*heads.N_HEADS]

@@ -1,4 +1,4 @@
-"""What the pages offer to run: it runs where NumPy alone is, and gives what the book shows."""
+"""The cells that the pages offer to run need only NumPy, and give what the book shows."""
 
 import contextlib
 import hashlib
@@ -27,7 +27,7 @@ CHAPTERS = sorted((ROOT / "notebooks" / "en").glob("[0-9AL]*_*.ipynb"))
 
 
 def cells_of(path):
-    """Return the code cells that are on a page, without worked solutions."""
+    """Return the code cells of a page, without worked solutions."""
     for cell in nbformat.read(path, 4).cells:
         if cell.cell_type == "code" and "remove-input" not in cell.metadata.get("tags", ()):
             yield cell
@@ -50,12 +50,12 @@ def is_figure(output):
 
 @pytest.fixture(autouse=True)
 def _keep_how_numpy_prints():
-    """A chapter says how NumPy prints, which is for the whole process: for other tests, too."""
+    """Restore NumPy's print options, which a chapter changes for the whole process."""
     with np.printoptions():
         yield
 
 
-# Pages on which every cell needs PyTorch or a file that the page does not have.
+# On these pages, every cell needs PyTorch or a file that the page does not have.
 NOTHING_RUNS = {
     *("L13_what_attention_computes", "L14_equation_changed"),
     *("L10_applications", "L16_size_and_speed", "A2_documents"),
@@ -63,7 +63,7 @@ NOTHING_RUNS = {
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
-def test_what_is_offered_gives_what_the_book_shows(path):
+def test_runnable_cells_give_the_output_of_the_book(path):
     cells = [*cells_of(path)]
     session, n_run = Session("en"), 0
     for cell, kind in zip(cells, plan(cell.source for cell in cells), strict=True):
@@ -84,8 +84,8 @@ def test_what_is_offered_gives_what_the_book_shows(path):
     assert (n_run == 0) == (path.stem in NOTHING_RUNS)
 
 
-# How many stored figures can be drawn in the page of a chapter; those of the others need PyTorch or
-# files that the page does not have.
+# How many stored figures the page of a chapter can draw; the other figures need PyTorch or files
+# that the page does not have.
 DRAWN = {
     "02_tokens_and_embeddings": 1,
     "03_self_attention": 1,
@@ -99,16 +99,16 @@ DRAWN = {
 
 
 def words_in(svg):
-    """Return what is written in a drawing, its narrow twin for phones left out."""
+    """Return the words of a drawing, without those of its narrow version for phones."""
     return re.findall(r"<text [^>]*>([^<]+)</text>", svg.partition("<metadata><svg")[0])
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
-def test_with_matplotlib_cells_draw_what_the_book_shows(path, monkeypatch):
-    """Here it is the matplotlib of this Python, which has drawn what is stored."""
+def test_with_matplotlib_cells_draw_the_figures_of_the_book(path, monkeypatch):
+    """The figures are compared with the matplotlib of this Python, which drew the stored ones."""
     cells = [*cells_of(path)]
     kinds = plan((cell.source for cell in cells), drawing=True)
-    # Nothing else changes: what runs without runs as before.
+    # Cells that ran without matplotlib run as before.
     without = plan(cell.source for cell in cells)
     assert ["local" if kind == "draws" else kind for kind in kinds] == without
     drawn = [cell for cell, kind in zip(cells, kinds, strict=True) if kind == "draws"]
@@ -119,7 +119,7 @@ def test_with_matplotlib_cells_draw_what_the_book_shows(path, monkeypatch):
         return
     from matplotlib import pyplot
 
-    monkeypatch.setattr(pyplot, "show", pyplot.show)  # a session replaces it
+    monkeypatch.setattr(pyplot, "show", pyplot.show)  # restored, since a session replaces it
     monkeypatch.setenv("MPLBACKEND", "agg")
     with pyplot.rc_context():
         session = Session("en", drawing=True)
@@ -143,7 +143,7 @@ def test_with_matplotlib_cells_draw_what_the_book_shows(path, monkeypatch):
                 assert got == printed(cell), cell.source
 
 
-def test_a_plan_follows_what_cells_need():
+def test_a_plan_follows_the_dependencies_of_cells():
     cells = [
         "import torch\nimport numpy as np",
         "rng = np.random.default_rng(0)",
@@ -153,7 +153,7 @@ def test_a_plan_follows_what_cells_need():
         "y = net(torch.tensor(rng.normal(size=2)))",
         "double(x)",
         "double(y)",
-        "rng.normal()",  # its numbers would be others, since the cell before the last drew some
+        "rng.normal()",  # its random numbers would differ, since the cell before the last drew some
         "total = 0\nfor i in range(3):\n    square = i**2\n    total = total + square",
         "missing = missing + 1",
         "x[0] = y[0]",
@@ -185,7 +185,7 @@ def test_a_plan_follows_what_cells_need():
     assert plan(cells) == kinds
 
 
-def test_a_session_needs_nothing_but_numpy_and_the_files_it_is_given(tmp_path):
+def test_a_session_needs_only_numpy_and_its_own_files(tmp_path):
     import attn_python
 
     archive = tmp_path / "course.zip"
@@ -222,7 +222,7 @@ assert "<strong>ella durmió</strong>" in told["html"], told
     assert done.returncode == 0, done.stderr
 
 
-def test_an_exercise_takes_what_the_learner_has_solved_and_lends_the_rest():
+def test_an_exercise_uses_the_learners_solutions_and_lends_the_rest():
     session = Session("en")
     mine = (
         "def softmax(scores):\n"
@@ -245,7 +245,7 @@ def test_an_exercise_takes_what_the_learner_has_solved_and_lends_the_rest():
     assert "softmax" not in session.answer(asked | {"solved": {}})["used"]
 
 
-def test_what_is_kept_of_an_exercise_stands_alone():
+def test_the_kept_code_of_an_exercise_runs_alone():
     session = Session("en")
     session.answer(
         {"code": "floor = 1e-300\ndef share(e):\n    return e / (e.sum(-1)[..., None] + floor)"}
@@ -261,7 +261,7 @@ def test_what_is_kept_of_an_exercise_stands_alone():
     own = {"softmax": told["keep"]}
     whole = own_machine.translate("she slept", functions=own)
     assert (whole.yours, whole.refused) == (("softmax",), ())
-    # Alone it stays as it is, and what cannot stand alone is told.
+    # Kept code does not change when it is checked alone; code that lacks something is reported.
     alone = session.answer({"exercise": "softmax", "code": told["keep"], "check": True})
     assert alone["keep"] == told["keep"]
     session.namespace["elsewhere"] = session.namespace["share"]
@@ -271,7 +271,7 @@ def test_what_is_kept_of_an_exercise_stands_alone():
     assert "put all that it needs into the same cell" in told["html"]
 
 
-def test_errors_are_told_from_the_lines_of_the_learner():
+def test_errors_show_the_learners_lines():
     session = Session("en")
     told = session.answer({"code": "x = 1\ndef f():\n    return x / 0\nf()"})
     assert told["error"].splitlines()[-1] == "ZeroDivisionError: division by zero"
@@ -280,16 +280,16 @@ def test_errors_are_told_from_the_lines_of_the_learner():
     assert "session" not in told["error"]
     assert "line 1" in session.answer({"code": "def f(:"})["error"]
     assert session.answer({"code": "raise SystemExit(3)"})["error"].endswith("SystemExit: 3")
-    # An editor without the function that is to be checked, as when its name is misspelt.
+    # The function to check is missing from the code, as when its name is misspelt.
     for code in ("", "# later", "def softmx(scores):\n    return scores"):
         asked = {"exercise": "softmax", "code": code, "check": True}
         assert session.answer(asked)["error"] == "NameError: name 'softmax' is not defined"
-    # What a cell had set before is still there.
+    # A value that an earlier cell set is still there.
     assert session.answer({"code": "x"}) == {"text": "1"}
     assert np.all(session.namespace["x"] == 1)
 
 
-# What a learner types that is not for this page, and what must be said besides what Python says.
+# Code that cannot work in the page, and what the message must say besides Python's own.
 NOT_FOR_THE_PAGE = {
     "x = 1\nname = input('?')": ("EOFError", "no keyboard"),
     "import sys\nsys.stdin.readline()": ("EOFError", "no keyboard"),
@@ -327,11 +327,11 @@ NOT_FOR_THE_PAGE = {
     ),
     "raise ExceptionGroup('two', [ValueError('a'), KeyError('b')])": ("ValueError: a", "KeyError"),
     "import sys\nsys.stdout = None\nx = 1 / 0": ("ZeroDivisionError",),
-    "print('it is there')\n1 / 0": ("ZeroDivisionError",),  # the stream that was taken away
+    "print('it is there')\n1 / 0": ("ZeroDivisionError",),  # the removed stream is back
 }
 
 
-def test_what_is_not_for_the_page_is_told_with_what_to_do_instead():
+def test_errors_of_the_page_name_an_alternative():
     session = Session("en")
     for code, wanted in NOT_FOR_THE_PAGE.items():
         told = session.answer({"code": code})
@@ -355,15 +355,15 @@ def test_the_last_line_is_shown_as_a_notebook_shows_it():
     assert len(told["text"]) == 20_000 and told["cut"]
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-        # One that waits for nobody is closed, so that Python does not complain in the next run.
+        # A coroutine that is not awaited is closed, so that Python does not warn in the next run.
         assert "coroutine" in session.answer({"code": "async def f(): pass\nf()"})["text"]
-        # As it would be printed, if pytest did not listen to warnings.
+        # This prints a warning as outside pytest, which otherwise captures warnings.
         said = "warnings.formatwarning('careful', UserWarning, '<cell 9>', 3)"
         session.answer({"code": f"import warnings\nprint({said}, end='')"})
     assert out.getvalue() == "line 3: UserWarning: careful\n"
 
 
-def test_an_error_says_which_lines_are_of_another_cell_and_which_names_have_changed():
+def test_an_error_names_lines_of_other_cells_and_changed_names():
     session = Session("en")
     session.answer({"code": "def half(x):\n    return x / two"})
     told = session.answer({"code": "\n\nhalf(1)"})["error"]
@@ -380,7 +380,7 @@ def test_an_error_says_which_lines_are_of_another_cell_and_which_names_have_chan
     assert "earlier run" not in session.answer({"code": "import numpy as np\nnp.onse(2)"})["error"]
 
 
-def test_what_a_reader_writes_is_run_as_written_and_stored_cells_without_what_is_missing():
+def test_only_stored_cells_skip_statements_that_lack_a_module():
     session = Session("en")
     stored = "import nowhere\nimport math\nroot = math.sqrt(16)\nnet = nowhere.Linear(2, 2)"
     before = [{"code": stored, "stored": True}]
@@ -391,7 +391,7 @@ def test_what_a_reader_writes_is_run_as_written_and_stored_cells_without_what_is
         assert "Error" in session.answer({"code": "1", "before": before}).get("error", ""), code
 
 
-def test_a_filter_that_makes_errors_of_warnings_is_not_the_checks():
+def test_a_learners_warning_filter_does_not_affect_the_check():
     session = Session("en")
     right = (
         "def softmax(scores):\n    from attn import reference\n    return reference.softmax(scores)"
@@ -407,7 +407,7 @@ def test_a_filter_that_makes_errors_of_warnings_is_not_the_checks():
 
 @pytest.fixture
 def places(tmp_path, monkeypatch):
-    """A Pyodide of two packages, and the three places where their wheels may lie, all empty."""
+    """A Pyodide of three packages, and the three places where their wheels may be, all empty."""
     import attn_python
 
     wheels = {"numpy": b"numbers", "matplotlib": b"figures", "cycler": b"colours"}
@@ -481,7 +481,7 @@ def test_wheels_come_from_any_of_three_places(places, place):
     )
 
 
-def test_wheels_that_were_fetched_are_kept_and_damaged_ones_fetched_again(places):
+def test_fetched_wheels_are_kept_and_damaged_ones_fetched_again(places):
     places.carried.update(places.files)
     numpy = places.wheels()[0]["numpy"][0]
     places.carried.clear()
@@ -491,13 +491,13 @@ def test_wheels_that_were_fetched_are_kept_and_damaged_ones_fetched_again(places
     assert names(places.wheels()) == EVERYTHING
 
 
-def test_without_matplotlib_the_pages_run_and_do_not_draw(places, capsys):
+def test_without_matplotlib_the_pages_run_without_figures(places, capsys):
     put(places.named, {name: places.files[name] for name in ("numpy.whl", "matplotlib.whl")})
     assert names(places.wheels()) == {"numpy": ["numpy.whl"], "matplotlib": []}
     assert "cycler.whl could not be had" in capsys.readouterr().out
 
 
-def test_other_bytes_are_refused_wherever_they_come_from(places, monkeypatch):
+def test_wheels_with_a_wrong_checksum_are_refused_from_every_place(places, monkeypatch):
     from vendor import VendorError
 
     for files in (places.published, places.carried):

@@ -1,4 +1,4 @@
-"""What chapter 13 stores of induction heads: the pieces, and a small part of each measurement again."""
+"""The induction heads of chapter 13: the code, and a small part of each measurement again."""
 
 import itertools
 
@@ -22,7 +22,7 @@ def test_rows_repeat_a_block_of_distinct_tokens():
         assert row[period:] == row[:-period]
 
 
-def test_the_score_is_the_weight_on_whatever_followed_the_same_token():
+def test_the_score_is_the_weight_on_the_tokens_after_the_same_token():
     rows, periods = induction.repeated(3, torch.Generator().manual_seed(0))
     torch.manual_seed(1)
     weights = torch.rand(3, 2, induction.LENGTH, induction.LENGTH).tril()
@@ -43,7 +43,7 @@ def test_the_token_before_is_one_place_before():
     assert induction.before(weights).tolist() == [0.5, 0.0]
 
 
-def test_only_the_first_layer_is_forbidden_a_place():
+def test_only_the_first_layer_is_masked_at_a_place():
     model, _, generator = induction.begun(2, 0)
     ids, _ = induction.repeated(2, generator)
     with torch.no_grad():
@@ -59,7 +59,7 @@ def test_only_the_first_layer_is_forbidden_a_place():
 @pytest.mark.parametrize(
     "depth, seed", list(itertools.product(map(str, induction.DEPTHS), induction.SEEDS))
 )
-def test_each_training_begins_as_the_one_that_is_stored(depth, seed):
+def test_the_first_losses_of_each_training_are_as_stored(depth, seed):
     stored = STORED["toy"]["runs"][depth][seed]
     state = induction.begun(int(depth), seed)
     losses = [induction.step(*state, number) for number in range(induction.N_FIRST)]
@@ -67,7 +67,7 @@ def test_each_training_begins_as_the_one_that_is_stored(depth, seed):
 
 
 def test_two_layers_learn_to_repeat_and_one_does_not():
-    """What the chapter says of every seed."""
+    """The chapter states these results for every seed."""
     runs = STORED["toy"]["runs"]
     assert min(run["again"][-1] for run in runs["1"]) > 3
     assert max(run["induction"][-1] for run in runs["1"]) < 0.2
@@ -79,7 +79,7 @@ def test_two_layers_learn_to_repeat_and_one_does_not():
         assert one["induction"] < 0.2
 
 
-def test_a_head_that_is_cut_adds_nothing():
+def test_an_ablated_head_adds_nothing():
     torch.manual_seed(0)
     sizes = {"vocab_size": 20, "d_model": 12, "n_heads": 3, "n_layers": 2, "d_ff": 16}
     model = DecoderOnly(TransformerConfig(**sizes, dropout=0.0, norm="pre")).eval()
@@ -89,13 +89,13 @@ def test_a_head_that_is_cut_adds_nothing():
         with induction.without(model, cut, torch.zeros(2, 3, 4)):
             found = model(ids)[0]
         torch.testing.assert_close(model(ids)[0], whole)
-        for layer, head in cut:  # the columns that read it
+        for layer, head in cut:  # the columns that read the head's output
             model.stack.layers[layer].self_attention.out_proj.weight[:, 4 * head : 4 * head + 4] = 0
         torch.testing.assert_close(found, model(ids)[0])
     assert not torch.allclose(found, whole)
 
 
-def test_others_are_drawn_from_the_same_layers_and_never_among_the_first():
+def test_random_heads_are_from_the_same_layers_and_not_among_the_top():
     ranked = [divmod(int(i), 9) for i in np.random.default_rng(0).permutation(270)]
     top, barred = ranked[:4], ranked[: max(induction.N_CUT)]
     for seed in range(3):
@@ -106,7 +106,7 @@ def test_others_are_drawn_from_the_same_layers_and_never_among_the_first():
     assert induction.drawn(top, ranked, 0) != induction.drawn(top, ranked, 1)
 
 
-def test_the_scores_of_smollm2_are_those_that_are_stored(needed):
+def test_the_scores_of_smollm2_are_as_stored(needed):
     from attn.pretrained import load
 
     model, _ = load(needed("smollm2"))

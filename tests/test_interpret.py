@@ -1,4 +1,4 @@
-"""What chapter 13 looks and intervenes with, and a small part of what it stores, measured again."""
+"""The tools and interventions of chapter 13, and a small part of its stored results again."""
 
 import json
 from collections import Counter
@@ -53,7 +53,7 @@ def tiny():
 CLEAN, CORRUPTED = torch.tensor([[1, 2, 3, 4]]), torch.tensor([[1, 7, 3, 4]])
 
 
-def test_a_text_goes_on_from_every_layer_as_it_was_read(tiny):
+def test_continuing_from_every_layer_gives_the_same_logits(tiny):
     expected = tiny(CLEAN)[0][:, -1]
     x = interpret.streams(tiny, CLEAN)
     assert x.shape == (3, 1, 4, 12)
@@ -62,15 +62,16 @@ def test_a_text_goes_on_from_every_layer_as_it_was_read(tiny):
     torch.testing.assert_close(interpret.read_off(tiny, x[-1]), tiny(CLEAN)[0])
 
 
-def test_a_patch_at_the_entrance_is_an_exchanged_word_and_one_at_the_end_the_other_answer(tiny):
+def test_patches_at_the_entrance_and_at_the_end_have_known_effects(tiny):
     clean, corrupted = (interpret.streams(tiny, ids)[:, 0] for ids in (CLEAN, CORRUPTED))
     found = interpret.patch_streams(tiny, clean, corrupted, lambda logits: logits[:, 5])
     as_clean, as_corrupted = (tiny(ids)[0][0, -1, 5] for ids in (CLEAN, CORRUPTED))
-    # At the entrance only the second word differs; at the end only the last vector is read.
+    # A patch at the entrance matters only at the second word, where the texts differ; a patch at
+    # the end matters only in the last vector, which is read.
     expected = torch.stack([as_corrupted, as_clean, as_corrupted, as_corrupted])
     torch.testing.assert_close(found[0], expected)
     torch.testing.assert_close(found[-1], torch.stack([*[as_corrupted] * 3, as_clean]))
-    # After the first word nothing can have changed for it.
+    # The texts are the same up to the first word, so a patch there changes nothing.
     torch.testing.assert_close(found[:, 0], as_corrupted.expand(3))
 
 
@@ -99,7 +100,7 @@ def test_a_patched_head_adds_its_own_rows_of_the_output_projection(tiny):
     assert not torch.allclose(found[1, head], tiny(CORRUPTED)[0][0, -1, 5])
 
 
-def test_heads_patched_together_bring_all_that_differs_and_one_brings_its_own(tiny):
+def test_patching_all_heads_gives_the_clean_logits(tiny):
     corrupted = interpret.streams(tiny, CORRUPTED)[:, 0]
     heads = interpret.gathered(tiny, CLEAN)[:, 0]
 
@@ -108,12 +109,13 @@ def test_heads_patched_together_bring_all_that_differs_and_one_brings_its_own(ti
 
     one_by_one = interpret.patch_heads(tiny, corrupted, heads, lambda x: x[:, 5])
     torch.testing.assert_close(patched([(0, 2)]), one_by_one[0, 2])
-    # The last word is the same in both texts, so that all else comes to its strand by the heads.
+    # The last word is the same in both texts, so all differences reach its stream through the
+    # heads.
     everything = [(layer, head) for layer in range(2) for head in range(3)]
     torch.testing.assert_close(patched(everything), tiny(CLEAN)[0][0, -1, 5])
 
 
-def test_heads_are_changed_for_a_while(tiny):
+def test_heads_are_changed_only_within_the_context(tiny):
     before = tiny(CLEAN)[0]
     with pytest.raises(RuntimeError), interpret.heads_changed(tiny, 1, torch.zeros_like):
         assert not torch.allclose(tiny(CLEAN)[0], before)
@@ -131,13 +133,13 @@ def test_pairs_differ_in_one_word(kind):
         assert pair.due != pair.other
 
 
-def test_the_noun_nearby_tells_nothing_of_the_verb():
+def test_the_number_of_the_nearby_noun_is_independent_of_the_verb():
     plural = {pair[4] for pair in contrasts.chases()}
     both = Counter((p.due, p.clean.split()[-1] in plural) for p in contrasts.agreement())
     assert both == dict.fromkeys([(w, n) for w in (" was", " were") for n in (False, True)], 5)
 
 
-def test_a_probe_finds_what_is_there_and_learns_a_list_by_heart():
+def test_a_probe_finds_a_direction_and_memorises_random_labels():
     draws = torch.Generator().manual_seed(0)
     x = torch.randn(300, 40, generator=draws)
     signs, luck = (torch.randn(300, generator=draws).sign() for _ in range(2))
@@ -147,7 +149,7 @@ def test_a_probe_finds_what_is_there_and_learns_a_list_by_heart():
     by_heart = interpret_probes.fitted(x[:200], luck[:200])
     assert interpret_probes.right(x[:200], luck[:200], by_heart).double().mean() > 0.6
     assert 0.35 < interpret_probes.right(x[200:], luck[200:], by_heart).double().mean() < 0.65
-    # Beyond the plane, the probe says the opposite, and as surely.
+    # On the other side of the plane, the probe gives the opposite label, as certainly.
     turned = interpret_probes.moved(x[200:], probe, None)
     assert interpret_probes.right(turned, -signs[200:], probe).all()
 
@@ -159,24 +161,24 @@ def test_the_interval_of_a_mean_is_that_of_its_standard_error():
     np.testing.assert_allclose(high - low, 2 * 1.96 * 2 / 20, rtol=0.15)
 
 
-def test_a_hidden_token_sees_itself_and_is_seen_by_nobody():
+def test_only_a_masked_token_itself_attends_to_it():
     seen = interpret_first_token.hidden(4, 1)
     assert seen[:, 1].tolist() == [False, True, False, False]
     assert seen[:, [0, 2, 3]].all()
 
 
-def test_a_vector_leans_to_the_meaning_whose_others_it_is_like():
+def test_a_vector_leans_to_the_meaning_of_the_most_similar_vectors():
     ends = torch.eye(2)
     found = torch.stack([ends[side].expand(3, 1, 2) for side in (0, 1)]).clone()
     assert (interpret_contexts.leanings(found) == 1).all()
-    found[0, 0] = ends[1]  # one of the first meaning that looks like the second
+    found[0, 0] = ends[1]  # a vector of the first meaning that looks like the second
     assert (interpret_contexts.leanings(found)[:, :, 0] > 0).tolist() == [
         [False, True, True],
         [True] * 3,
     ]
 
 
-def test_what_is_stored_says_what_the_chapter_does():
+def test_the_stored_results_support_the_chapter():
     heads = np.array(STORED["patching"]["agreement"]["heads"])[0]
     assert sorted(map(tuple, np.argwhere(heads > 0.05).tolist())) == [(26, 0), (27, 7), (27, 8)]
     together = STORED["patching"]["agreement"]["together"]
@@ -184,7 +186,7 @@ def test_what_is_stored_says_what_the_chapter_does():
     for half in STORED["patching"]["agreement"]["halves"]:
         assert {*np.argsort(-np.ravel(half))[:3]} == {26 * 9, 27 * 9 + 7, 27 * 9 + 8}
     assert np.array(STORED["patching"]["pronouns"]["streams"]).shape == (3, 31, 7)
-    # The vector of a subject is the same in all its texts, so a probe knows its random label.
+    # A subject's vector is the same in all its texts, so a probe can memorise its random label.
     assert all(row["control"][0] == 1 for row in STORED["probes"]["trained"]["subject"])
     halves = STORED["patching"]["pronouns"]["halves"]
     first = [{*np.argsort(-np.ravel(half))[:3].tolist()} for half in halves]
@@ -204,7 +206,7 @@ def smollm2(needed, one_thread):
 
 
 @pytest.mark.slow
-def test_pairs_are_scored_as_they_were(smollm2):
+def test_scores_and_ranks_are_as_stored(smollm2):
     model, tokenizer = smollm2
     for kind, pairs in (("agreement", contrasts.agreement()), ("pronouns", contrasts.pronouns())):
         clean, corrupted, due, other = contrasts.ids_of(tokenizer, pairs)
@@ -218,7 +220,7 @@ def test_pairs_are_scored_as_they_were(smollm2):
 
 
 @pytest.mark.slow
-def test_heads_look_and_matter_as_they_did(smollm2):
+def test_attention_and_effects_of_heads_are_as_stored(smollm2):
     model, _ = smollm2
     ids, score = interpret_looking.asked()
     told = STORED["looking"]["agreement"]
@@ -235,7 +237,7 @@ def test_heads_look_and_matter_as_they_did(smollm2):
 
 
 @pytest.mark.slow
-def test_the_vectors_of_a_word_lean_as_they_did(needed, one_thread, monkeypatch):
+def test_the_leanings_of_a_words_vectors_are_as_stored(needed, one_thread, monkeypatch):
     needed("minilm")
     monkeypatch.setattr(
         interpret_contexts, "SENTENCES", {"bank": interpret_contexts.SENTENCES["bank"]}

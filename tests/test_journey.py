@@ -1,4 +1,4 @@
-"""The numbers of the opening page: those that PyTorch and NumPy find by another way, in both languages of code."""
+"""The numbers of the opening page against PyTorch and NumPy, and those of the page's JavaScript."""
 
 import json
 import re
@@ -30,7 +30,7 @@ SENTENCES = {
 
 @pytest.fixture(scope="module", params=SENTENCES)
 def translator(request):
-    """One in each direction: each edition of the page begins with its own language."""
+    """A translator in each direction: each edition starts with a sentence in its own language."""
     translator = Translator.pretrained(source_language=request.param)
     translator.model.double()
     return translator
@@ -56,8 +56,8 @@ def stored():
 
 
 @torch.no_grad()
-def test_the_example_of_the_opening_page_is_what_the_model_computes(stored, translator):
-    """Recomputed layer by layer with the parts of the model, and attention with NumPy."""
+def test_the_example_of_the_opening_page_has_the_models_numbers(stored, translator):
+    """The layers of the model are run one by one, and attention is computed with NumPy."""
     language = translator.source_language
     example, text = stored[language]["journey"], stored[language]["sentences"][0]
     assert text == SENTENCES[language][0]
@@ -118,8 +118,8 @@ def test_the_example_of_the_opening_page_is_what_the_model_computes(stored, tran
         np.testing.assert_allclose([p for *_, p in best], shares[order], atol=6e-5)
 
 
-def test_the_spanish_page_says_what_its_example_does(stored):
-    """Where its text tells the reader to look, and what is to be seen there."""
+def test_the_text_of_the_spanish_page_describes_its_example(stored):
+    """The text tells the reader where to look; the example must show what it says."""
     example = stored["es"]["journey"]
     read, written = ([t.strip() for t in example[side]] for side in ("source", "target"))
     assert read == ["Ayer", "compr", "amos", "una", "mesa", "bl", "an", "ca", "."]
@@ -162,7 +162,7 @@ def test_the_page_finds_the_same_numbers(node, translator):
 
 
 def compare(page, python, place):
-    """Compare two journeys, number by number: those of the page are of single precision."""
+    """Compare two journeys, number by number; the page computes in float32."""
     if isinstance(python, dict):
         for name, part in python.items():
             compare(page[name], part, f"{place} {name}")
@@ -176,7 +176,7 @@ def compare(page, python, place):
         assert page == python, place
 
 
-def test_the_word_in_question_begins_a_word_and_looks_at_another():
+def test_the_word_in_question_begins_a_word_and_attends_to_another():
     weights = np.zeros((2, 4, 4))
     weights[0, 0, 0] = weights[0, 1, 2] = weights[1, 3, 0] = 0.9  # itself; part of a word; a mark
     weights[1, 2, 0] = 0.5

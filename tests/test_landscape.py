@@ -1,4 +1,4 @@
-"""Chapter 11's mathematics against PyTorch and by counting; its measurements."""
+"""Chapter 11's formulas against PyTorch and against counts, and its measurements."""
 
 import itertools
 import json
@@ -25,7 +25,7 @@ def masking(seed, shape=(400, 50), vocab_size=1000):
     return tokens, chance, dice, others
 
 
-def test_every_token_has_one_of_four_fates_in_the_shares_of_bert():
+def test_tokens_are_masked_replaced_and_kept_in_the_shares_of_bert():
     tokens, chance, dice, others = masking(0)
     inputs, labels = reference.mask_tokens(tokens, chance, dice, others, 1000, -100)
     asked, words = labels != -100, tokens >= 4
@@ -49,13 +49,13 @@ def test_every_token_has_one_of_four_fates_in_the_shares_of_bert():
         ("dice", [0.1, np.nan], "dice"),
     ],
 )
-def test_masking_refuses_what_does_not_fit(name, value, message):
+def test_masking_refuses_invalid_arguments(name, value, message):
     arguments = {"tokens": [4, 5], "chance": [0.1, 0.2], "dice": [0.1, 0.2], "others": [6, 7]}
     with pytest.raises(ValueError, match=message):
         reference.mask_tokens(**{**arguments, name: value}, mask_id=9, ignore_id=-1)
 
 
-def test_marks_may_be_wider_than_tokens():
+def test_the_ids_of_marks_may_exceed_the_type_of_the_tokens():
     tokens, others = np.array([5, 6], np.uint16), np.array([5, 5], np.uint16)
     found = reference.mask_tokens(tokens, [0.0, 0.5], [0.1, 0.1], others, 70_000, -100)
     assert [part.tolist() for part in found] == [[70_000, 6], [5, -100]]
@@ -67,7 +67,7 @@ def test_marks_may_be_wider_than_tokens():
 
 
 @given(st.lists(st.tuples(st.integers(4, 50), st.booleans()), max_size=12))
-def test_what_is_read_and_what_is_asked_for_make_the_text_again(pairs):
+def test_inputs_and_targets_together_restore_the_text(pairs):
     tokens, hidden = (np.array([p[i] for p in pairs], dtype=(int, bool)[i]) for i in (0, 1))
     inputs, targets = reference.corrupt_spans(tokens, hidden, 100)
     spans, mark = {}, None
@@ -94,7 +94,7 @@ def test_what_is_read_and_what_is_asked_for_make_the_text_again(pairs):
         ([4, 5], [True], r"hidden: expected shape \(2,\) to match tokens, got \(1,\)"),
     ],
 )
-def test_spans_refuse_what_does_not_fit(tokens, hidden, message):
+def test_spans_refuse_invalid_arguments(tokens, hidden, message):
     with pytest.raises(ValueError, match=message):
         reference.corrupt_spans(tokens, hidden, 100)
 
@@ -111,7 +111,7 @@ def test_the_contrastive_loss_is_pytorchs_cross_entropy_twice(shape, temperature
     wanted = (F.cross_entropy(logits, partner) + F.cross_entropy(logits.T, partner)) / 2
     found = reference.contrastive_loss(images, texts, temperature)
     assert found == pytest.approx(wanted.item(), rel=1e-9, abs=1e-12)
-    # A cosine does not depend on the length of the vectors.
+    # A cosine does not depend on the length of the vectors, so theirs may be scaled.
     for factor in (1e200, 1e-200):
         scaled = reference.contrastive_loss(factor * images, texts, temperature)
         assert scaled == pytest.approx(found)
@@ -126,7 +126,7 @@ def test_the_contrastive_loss_is_pytorchs_cross_entropy_twice(shape, temperature
         ([[1.0]], [[1.0]], 0.0, "temperature: expected a number above 0"),
     ],
 )
-def test_the_contrastive_loss_refuses_what_does_not_fit(images, texts, temperature, message):
+def test_the_contrastive_loss_refuses_invalid_arguments(images, texts, temperature, message):
     with pytest.raises(ValueError, match=message):
         reference.contrastive_loss(images, texts, temperature)
 
@@ -144,7 +144,7 @@ def test_each_model_was_measured_at_each_number_of_steps():
 
 
 @pytest.mark.parametrize("name, share", [("recurrent", 1.0), ("recurrent_third", landscape.HIDDEN)])
-def test_a_recurrent_model_is_asked_for_the_share_of_words_it_should(name, share):
+def test_each_model_predicts_the_stated_share_of_words(name, share):
     model, loss = next((model, loss) for n, model, loss in landscape.make_models(20) if n == name)
     ids = torch.randint(4, 19, (64, 40))
     ids[:, 0], ids[:, -1] = 2, 3
@@ -154,7 +154,7 @@ def test_a_recurrent_model_is_asked_for_the_share_of_words_it_should(name, share
 
 @pytest.mark.parametrize("name", ["masked", "causal", "recurrent"])
 @torch.no_grad()
-def test_no_model_is_shown_the_word_that_it_is_asked_for(name):
+def test_no_model_sees_the_word_that_it_predicts(name):
     model = next(model for n, model, _ in landscape.make_models(20) if n == name).eval()
     ids = [2, 5, 6, 7, 8, 3]
     first = landscape.guesses(model, ids)
@@ -180,13 +180,13 @@ def test_the_accuracy_counts_words_and_chosen_words():
     assert landscape.accuracy(model, sentences, {5, 6}) == pytest.approx(3 / 4)
 
 
-# What the swaps of a batch teach ---------------------------------------------------------------
+# The effect of swaps in a batch ----------------------------------------------------------------
 
 BOX_BALL = [("red", "box"), ("blue", "ball")]
 
 
 @torch.no_grad()
-def test_without_swaps_the_loss_is_that_of_a_batch_in_which_nobody_compares_them():
+def test_without_swaps_the_loss_ignores_swapped_pairs():
     model = contrast.make_model(0)
     pairs = [BOX_BALL, contrast.swap(BOX_BALL)[::-1], [("green", "tree"), ("purple", "star")]]
     rng = np.random.default_rng(0)
@@ -214,7 +214,7 @@ def test_each_training_with_and_without_swaps_was_measured():
     )
 
 
-# The line of the softmax ----------------------------------------------------------------------
+# The attention weights of other models ----------------------------------------------------------
 
 
 def test_each_row_of_the_table_has_the_weights_of_the_code_of_its_model():

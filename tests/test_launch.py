@@ -1,4 +1,4 @@
-"""What opens a notebook elsewhere, up to the line from which only a network could go on."""
+"""Notebooks that open on other services, up to the commands that need a network."""
 
 import re
 import subprocess
@@ -27,7 +27,7 @@ def somewhere(monkeypatch):
     monkeypatch.delenv("GITHUB_SHA", raising=False)
 
 
-def test_nobody_is_sent_anywhere_unless_the_repository_is_known(monkeypatch):
+def test_without_a_repository_no_launch_links_are_made(monkeypatch):
     monkeypatch.delenv("ATTN_REPOSITORY", raising=False)
     assert attn_launch.addresses("en", "03_self_attention") == {}
     assert attn_launch.prepared(NOTEBOOK.read_text("utf-8"), "en") == NOTEBOOK.read_text("utf-8")
@@ -36,13 +36,13 @@ def test_nobody_is_sent_anywhere_unless_the_repository_is_known(monkeypatch):
 @pytest.mark.parametrize(
     "address", ["github.com/a/b", "https://github.com/a", "https://example.org/a/b"]
 )
-def test_an_address_that_opens_nothing_is_refused(monkeypatch, address):
+def test_invalid_repository_urls_are_refused(monkeypatch, address):
     monkeypatch.setenv("ATTN_REPOSITORY", address)
     with pytest.raises(ValueError, match="ATTN_REPOSITORY: expected https://github.com/ and"):
         attn_launch.repository()
 
 
-def test_the_addresses_name_notebooks_that_are_there(somewhere, tmp_path):
+def test_the_urls_name_existing_notebooks(somewhere, tmp_path):
     attn_launch.write(tmp_path)
     for language in ("es", "en"):
         for path in (ROOT / "notebooks" / language).glob("*.ipynb"):
@@ -56,7 +56,7 @@ def test_the_addresses_name_notebooks_that_are_there(somewhere, tmp_path):
 
 
 @pytest.mark.parametrize("level", ["h1", "h2", "h3"])
-def test_an_error_is_reported_where_it_stands(somewhere, level):
+def test_the_report_link_names_the_section(somewhere, level):
     heading = f'<{level}>Why?<a class="headerlink" href="#why" title="Link">#</a></{level}>'
     linked = attn_launch.reports(heading, "03_self_attention", "Report")
     (address,) = re.findall(r'href="(https[^"]+)"', linked)
@@ -75,7 +75,7 @@ def test_a_notebook_elsewhere_installs_this_version_before_it_imports(somewhere)
         c.source for c in here.cells if c.cell_type == "code"
     ]
     assert f"git fetch -q --depth 1 https://github.com/someone/attn v{VERSION} " in codes[0].source
-    # In a clone the cell does nothing.
+    # In a clone the cell has no effect.
     code = TransformerManager().transform_cell(codes[0].source)
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -87,7 +87,7 @@ def test_a_notebook_elsewhere_installs_this_version_before_it_imports(somewhere)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_elsewhere_the_cell_brings_the_commit_of_the_page_and_finds_it_again(tmp_path, monkeypatch):
+def test_the_first_cell_fetches_the_pages_commit_only_once(tmp_path, monkeypatch):
     commit = subprocess.run(
         ["git", "rev-parse", "HEAD"], check=True, cwd=ROOT, capture_output=True, text=True
     ).stdout.strip()
@@ -95,7 +95,7 @@ def test_elsewhere_the_cell_brings_the_commit_of_the_page_and_finds_it_again(tmp
     monkeypatch.setenv("GITHUB_SHA", commit)
     there = nbformat.reads(attn_launch.prepared(NOTEBOOK.read_text("utf-8"), "en"), 4)
     cell = next(cell for cell in there.cells if cell.cell_type == "code").source
-    # What pip would fetch is here already; the first time it is asked for all the same.
+    # The dependencies are installed already, but the cell asks pip for them the first time anyway.
     cell = cell.replace('%pip install --quiet "', 'print("').replace('[course]"', '[course]")')
     code = f"""
 import importlib.util, os
@@ -118,8 +118,8 @@ for restarted in (False, True):
     assert done.stdout.splitlines() == ["./attn[course]", place, place]
 
 
-def test_binder_installs_what_the_notebooks_import():
-    """Of its files, what can be known without its network: they are those that it looks for."""
+def test_binder_installs_the_imports_of_the_notebooks():
+    """Binder's files are checked as far as possible without a network."""
     lines = (ROOT / "binder" / "requirements.txt").read_text("utf-8").splitlines()
     asked = [line for line in lines if line and line[0] not in "#-"]
     assert "-e .[course]" in lines and "-c ../constraints.txt" in lines

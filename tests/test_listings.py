@@ -1,4 +1,4 @@
-"""The programs of the documents, written afresh: what they do once mended, and unmended.
+"""The programs of the documents, written anew: how they behave with their errors and without.
 
 The documents are not in the repository, nor is their code. Each part below is written from the
 mathematics, with the parts, sizes, inputs and order of axes of the program it stands for, and
@@ -29,7 +29,7 @@ def seeded():
 
 
 def hide_by_multiplying(scores, mask):
-    """Hide what a mask of ones and zeros forbids, and multiply the other scores by one."""
+    """Mask by multiplying: forbidden scores become zero and not -inf."""
     return scores if mask is None else scores * mask - 1e9 * (1 - mask)
 
 
@@ -41,7 +41,7 @@ def one_head(x, w_q, w_k, w_v, mask=None):
 
 
 def several_heads(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
-    """Cut the same columns, those of a head of ``w_q``, from all three matrices."""
+    """Take the columns of one head of ``w_q`` from all three matrices."""
     width = w_q.shape[1] // n_heads
     columns = [slice(head * width, (head + 1) * width) for head in range(n_heads)]
     heads = [one_head(x, w_q[:, part], w_k[:, part], w_v[:, part], mask) for part in columns]
@@ -63,7 +63,7 @@ def test_self_attention_of_000_is_the_oracle_and_its_shapes_are_those_noted():
     assert np.allclose(output, expected[0]) and np.allclose(weights, expected[1])
     assert [array.shape for array in (x @ w_q, x @ w_k, x @ w_v)] == [(4, 2), (4, 2), (4, 4)]
     assert weights.shape == (4, 4)
-    # The output has d_v columns, although the documentation promises the 3 columns of x.
+    # The output has the d_v columns of the values, although the documentation promises those of x.
     assert output.shape == (4, 4)
     assert weights[2, 3] == 0 and (np.delete(weights, 3, axis=1) > 0).all()
 
@@ -95,7 +95,7 @@ def test_multi_head_attention_of_000_leaves_out_the_columns_of_wider_values():
 
 
 class Summariser(nn.Module):
-    """One layer of attention, a table of positions left at zero, and logits for a vocabulary."""
+    """One layer of attention, a table of positions that stays zero, and logits for a vocabulary."""
 
     def __init__(self, vocab_size, d_model, n_heads, d_ff, max_len=512):
         super().__init__()
@@ -115,7 +115,7 @@ class Summariser(nn.Module):
 
 @torch.no_grad()
 def most_attended(model, ids, n_tokens):
-    """Take the words from the first text, whatever the number of texts."""
+    """Take the words from the first text, even in a batch of several texts."""
     _, weights = model(ids)
     received = weights.mean(dim=1).squeeze()
     return ids[0, received.topk(n_tokens).indices.sort().values]
@@ -185,7 +185,7 @@ class BatchFirstPositions(nn.Module):
 
 
 class SentenceTranslator(nn.Module):
-    """Ids go in as (batch, length); ``batch_first`` is the mend."""
+    """Take ids of shape (batch, length); the correction is ``batch_first``."""
 
     def __init__(self, src_vocab_size=20, tgt_vocab_size=20, d_model=16, batch_first=True):
         super().__init__()
@@ -228,7 +228,7 @@ def train_translator(model, batches, epochs, inputs, targets):
 
 @torch.no_grad()
 def write(model, src, max_len):
-    """Write word by word; the start token stays in what is returned."""
+    """Decode greedily, token by token; the returned ids keep the start token."""
     ids = [START_ID]
     for _ in range(max_len):
         best = model(src, torch.tensor([ids]))[0, -1].argmax().item()
@@ -303,7 +303,7 @@ def test_the_use_of_000_lacks_the_padding_id_stops_and_returns_the_start_token(m
 
 
 class Reader(nn.Module):
-    """The question asks, the context answers: one pair of logits per word of the question."""
+    """Question tokens are queries and context tokens keys; each question token has two logits."""
 
     def __init__(self, vocab_size=40, d_model=16, n_heads=2, batch_first=True):
         super().__init__()
@@ -331,7 +331,7 @@ class Reader(nn.Module):
 
 
 QUESTION = torch.arange(3, 9)[None]  # six words, as in its example
-CONTEXT = torch.arange(9, 19)[None]  # ten
+CONTEXT = torch.arange(9, 19)[None]  # ten words
 
 
 def test_the_reader_of_000_stops_or_shares_nothing_unless_the_batch_goes_first():
@@ -342,7 +342,7 @@ def test_the_reader_of_000_stops_or_shares_nothing_unless_the_batch_goes_first()
     assert torch.equal(weights, torch.ones(6, 1, 1))
     changed = CONTEXT[:, :6].clone()
     changed[0, 2] = 30
-    # The program takes each token for a sentence, so only its own logit changes.
+    # The program treats each token as a sentence, so only its own logit changes.
     after, _, _ = unmended(QUESTION, changed)
     assert ((after - before)[0].abs() > 1e-6).tolist() == [place == 2 for place in range(6)]
     _, _, weights = Reader()(QUESTION, CONTEXT)
@@ -358,7 +358,7 @@ def test_the_reader_of_000_cannot_point_beyond_the_length_of_its_question():
 
 def test_the_reader_of_000_looks_for_the_end_on_the_axis_of_the_batch():
     end = torch.tensor([[0.0, 3.0, 0.5]])
-    # With a start of 0 the mistake does not show.
+    # With a start of 0 the mistake would not show.
     assert end[0:].argmax() == 1
     with pytest.raises(IndexError, match="numel"):
         end[2:].argmax()
@@ -369,7 +369,7 @@ def test_the_reader_of_000_looks_for_the_end_on_the_axis_of_the_batch():
 
 
 class TransposingAttention(nn.Module):
-    """``.T`` where ``.mT`` was meant."""
+    """Self-attention that writes ``.T`` for ``.mT``."""
 
     def __init__(self, d_model):
         super().__init__()
@@ -422,7 +422,7 @@ class LengthFirstPositions(nn.Module):
 
 
 class LengthFirstLayer(nn.Module):
-    """An encoder layer, or a decoder layer where it has a cross-attention."""
+    """An encoder layer, or a decoder layer if it has a cross-attention."""
 
     def __init__(self, d_model, n_heads, dropout, is_decoder):
         super().__init__()
@@ -554,7 +554,7 @@ def test_the_embeddings_of_003_go_in_unscaled_and_with_deviation_one():
 
 
 def position_of_004(position, d_model=512, factor=2):
-    """Write one position; the index already goes in twos, and ``factor`` 1 is the mend."""
+    """Return one position; ``column`` already goes in twos, so the right ``factor`` is 1."""
     row = []
     for column in range(0, d_model, 2):
         angle = position / 10_000 ** (factor * column / d_model)

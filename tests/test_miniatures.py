@@ -1,4 +1,4 @@
-"""The pictures and the models of appendices A3 and A4: what they promise, and a part of what is stored."""
+"""The pictures and models of appendices A3 and A4, and a part of their stored results."""
 
 import itertools
 
@@ -17,43 +17,43 @@ STORED = miniatures.stored()
 
 
 @pytest.mark.parametrize("kind", range(len(KINDS)))
-def test_a_shape_fills_its_square_as_its_area_says(kind):
+def test_a_shape_covers_its_area(kind):
     area = (np.pi / 4, 1, 0.5, 1 - 0.65**2, np.pi / 4 * (1 - 0.25))[kind]
     drawn = draw([[kind]], [[12]], [[12]], [[10]])[0]
     assert drawn.sum() == pytest.approx(area * 20**2, rel=0.02)
     assert not drawn[:2].any() and not drawn[-2:].any()
 
 
-def test_what_leaves_on_one_side_comes_back_on_the_other():
+def test_a_shape_wraps_around_at_the_edge():
     inside, across = (draw([[0]], [[x]], [[6]], [[2]], 12, wraps=True)[0] for x in (6, 12))
     assert np.array_equal(np.roll(inside, 6, axis=1), across)
 
 
-def test_a_caption_tells_the_shapes_in_order_and_leaves_out_the_pair():
+def test_a_caption_lists_shapes_in_order_and_avoids_the_held_out_pair():
     picture, caption = captions.pictures(60, 0)
     pairs = zip(caption[:, 1:-2].tolist(), caption[:, 3:].tolist(), strict=True)
     never = tuple(captions.FIRST_KIND + kind for kind in captions.NEVER)
     assert never not in {pair for ones, others in pairs for pair in zip(ones, others, strict=True)}
     _, asked = captions.pictures(60, 0, never=None)
     assert (asked[:, [1, 3]] == torch.tensor(never)).all()
-    # Of two shapes above each other, the lower half is empty without the second.
-    ink = patches(picture, side=12).sum(dim=-1)  # the four quarters
+    # If one shape is above the other, the lower half is empty without the second shape.
+    ink = patches(picture, side=12).sum(dim=-1)  # the ink in each of the four quarters
     above = (caption[:, 2] == captions.ABOVE).nonzero()[:, 0]
     assert (ink[above, :2].sum(dim=1) > 0).all() and (ink[above, 2:].sum(dim=1) > 0).all()
 
 
-def test_no_frame_and_no_place_tells_the_way_of_a_video():
+def test_no_single_frame_or_place_reveals_the_motion_of_a_video():
     frames, way = video.videos(4000, 0)
     ink = patches(frames).sum(dim=-1) > 0  # (n, frame, place)
     assert (ink.sum(dim=-1) == 1).all()
     for each in range(len(video.WAYS)):
-        # How often a place has the shape in the first frame and in the last, whatever the way.
+        # The share of each place in the first and in the last frame is the same for all ways.
         for frame in (0, 3):
             share = ink[way == each][:, frame].double().mean(dim=0)
             assert share == pytest.approx(np.full(9, 1 / 9), abs=0.05)
 
 
-def test_each_shape_is_matched_to_a_query_of_its_own_at_the_least_cost():
+def test_shapes_are_matched_to_distinct_queries_at_the_least_cost():
     torch.manual_seed(0)
     logits, boxes = torch.randn(6, 5, 4), torch.rand(6, 5, 3)
     _, kind, box = detection.pictures(6, 0)
@@ -86,7 +86,7 @@ def test_overlap_and_counts_of_boxes_done_by_hand():
     assert found == pytest.approx({"found": 1 / 2, "true": 1 / 3, "twice": 1 / 3, "whole": 0})
 
 
-def test_an_upscaler_that_looks_only_near_does_not_see_what_is_far():
+def test_the_upscaler_has_a_local_receptive_field():
     torch.manual_seed(0)
     model, small = upscaling.Upscaler(), torch.rand(1, 12, 12)
     changed = small.clone()
@@ -95,14 +95,14 @@ def test_an_upscaler_that_looks_only_near_does_not_see_what_is_far():
     assert moved.any() and not moved[6:].any() and not moved[:, 6:].any()
 
 
-def test_fixed_weights_bring_back_what_they_were_fitted_to():
+def test_fixed_weights_reproduce_the_images_they_were_fitted_to():
     small, _ = upscaling.pairs(40, 0)
     doubled = small.repeat_interleave(2, dim=1).repeat_interleave(2, dim=2)
     made = upscaling.ways(upscaling.fixed(small, doubled), small)
     assert upscaling.psnr(made["fixed"], doubled) > 60 and torch.equal(made["nearest"], doubled)
 
 
-def test_the_models_that_are_shipped_get_what_is_stored():
+def test_the_shipped_models_get_the_stored_results():
     weights = load_file(miniatures.WEIGHTS)
     models = {
         "captions": captions.Captioner(),
@@ -126,13 +126,13 @@ def test_a_run_of_a_few_steps_learns_something():
     assert loss < 0.8 * np.log(captions.FIRST_KIND + len(KINDS))
 
 
-def test_what_is_stored_is_of_every_kind_and_seed():
+def test_there_is_a_stored_result_for_every_kind_and_seed():
     for name, (_, kinds, _) in miniatures.MINIATURES.items():
         told = [(row["kind"], row["seed"]) for row in STORED[name]]
         assert sorted(told, key=str) == sorted(itertools.product(kinds, miniatures.SEEDS), key=str)
 
 
-def test_the_lines_of_a_subject_are_the_same_in_both_languages_and_asked_once():
+def test_both_languages_have_the_same_subjects_and_no_line_twice():
     for part, number in (("examples", 2), ("to_be_asked", 8)):
         english, spanish = (lines(part, language) for language in ("en", "es"))
         assert [line.subject for line in english] == [line.subject for line in spanish]

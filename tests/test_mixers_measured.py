@@ -1,4 +1,4 @@
-"""What chapter 14 says of mixers: the tasks, how the operations are counted, and a part of each kind of row again."""
+"""The mixers of chapter 14: tasks, counts of operations, and a part of each kind of row again."""
 
 import itertools
 import json
@@ -24,7 +24,7 @@ def drawn(task, size):
 
 
 @pytest.mark.parametrize("n_pairs", (2, 8, 32))
-def test_each_key_that_is_asked_for_has_the_value_it_came_with(n_pairs):
+def test_each_queried_key_has_its_own_value(n_pairs):
     for row, answers in drawn("recall", n_pairs):
         held = dict(zip(row[0 : 2 * n_pairs : 2], row[1 : 2 * n_pairs : 2], strict=True))
         assert len(held) == n_pairs and len(answers) == min(n_pairs, 8)
@@ -32,7 +32,7 @@ def test_each_key_that_is_asked_for_has_the_value_it_came_with(n_pairs):
 
 
 @pytest.mark.parametrize("length", (4, 64))
-def test_a_copy_says_the_same_again_after_the_mark(length):
+def test_a_copy_repeats_the_tokens_after_the_mark(length):
     for row, answers in drawn("copy", length):
         told = row[1 : length + 1]
         assert len({*told}) == length and row[length + 2 :] == told[:-1]
@@ -45,7 +45,7 @@ def test_parity_counts_the_ones_so_far(length):
         assert answers == [(i, sum(row[1 : i + 1]) % 2) for i in range(1, length + 1)]
 
 
-def test_an_order_of_things_is_what_the_exchanges_make_of_it():
+def test_the_order_of_things_is_the_product_of_the_swaps():
     seen = set()
     for row, answers in drawn("swaps", 30):
         things = ["a", "b", "c"]
@@ -59,8 +59,8 @@ def test_an_order_of_things_is_what_the_exchanges_make_of_it():
     assert len(seen) == 3
 
 
-def test_operations_are_those_of_the_products_of_matrices():
-    """By hand, for softmax attention: forward, and twice that backward, where attention takes 2.5."""
+def test_operations_are_those_of_the_matrix_products():
+    """Softmax attention by hand: backward costs twice the forward pass, for attention 2.5 times."""
     task, d, layers = mixers.TASKS["recall"], mixers.D_MODEL, 2
     found = 0
     for n_pairs in task.trained:
@@ -73,7 +73,7 @@ def test_operations_are_those_of_the_products_of_matrices():
 
 
 def cases():
-    """Some rows of each task, and one with a smaller state."""
+    """Yield some rows of each task, and one with a smaller state."""
     rng = random.Random(0)
     for task in ("recall", "copy"):
         for name in rng.sample(list(STORED[task]), 2):
@@ -87,7 +87,7 @@ def cases():
 
 
 @pytest.mark.parametrize("task, variant, stored", list(cases()))
-def test_each_training_begins_as_the_one_that_is_stored(task, variant, stored):
+def test_the_first_losses_of_each_training_are_as_stored(task, variant, stored):
     config = variant.config(task)
     n_steps = mixers.steps_of(config, task)
     assert (stored["steps"], stored["parameters"]) == (
@@ -100,7 +100,7 @@ def test_each_training_begins_as_the_one_that_is_stored(task, variant, stored):
         assert found == pytest.approx(losses, abs=2e-3)
 
 
-def test_the_rate_that_is_stored_is_the_best_of_those_tried():
+def test_the_stored_rate_is_the_best_of_those_tried():
     rows = [row for task in ("recall", *mixers.COPIED, "language") for row in STORED[task].values()]
     rows += [
         row for task in mixers.TRACKING for name in STORED[task].values() for row in name.values()
@@ -112,8 +112,8 @@ def test_the_rate_that_is_stored_is_the_best_of_those_tried():
         ]
 
 
-def test_losses_by_place_and_by_rank_are_those_of_a_model_that_counts():
-    """A model that gives each token a fixed chance, so that every loss is known."""
+def test_losses_by_place_and_rank_of_a_model_with_fixed_probabilities():
+    """The model gives each token a fixed probability, so every loss is known."""
 
     def counts(ids):
         chances = torch.linspace(-1, 1, mixers.N_TOKENS).log_softmax(0)
@@ -134,25 +134,25 @@ def test_losses_by_place_and_by_rank_are_those_of_a_model_that_counts():
 
 
 @pytest.mark.slow
-def test_the_training_on_texts_begins_as_it_did_while_the_prose_is_the_same(needed):
+def test_the_first_losses_on_texts_are_as_stored(needed):
     needed("tatoeba")
     torch.set_num_threads(1)
     stored, config = STORED["language"]["sink"], mixers.reader(mixers.LANGUAGE["sink"])
     steps = mixers.taught(config, mixers.next_loss, stored["rate"], stored["steps"], 1)
     found = [loss for _, (_, loss) in zip(range(mixers.N_FIRST), steps, strict=False)]
-    # The prose is edited; what is read of it then differs a little, and so do the losses.
+    # If the prose was edited, the text that is read and the losses differ a little.
     same = mixers.language()[2] == stored["texts"]
     assert found == pytest.approx(stored["first_losses"][1], abs=0.002 if same else 0.2)
 
 
 @pytest.mark.parametrize("name", mixer_steps.MIXERS)
 @torch.no_grad()
-def test_a_timed_step_reads_the_same_token_every_time(name):
+def test_every_timed_step_reads_the_same_token(name):
     call = mixer_steps.step(mixer_steps.MIXERS[name], 9)
     assert torch.equal(call(), call()) and call().shape == (1, 1, mixer_steps.D_MODEL)
 
 
-def test_the_steps_that_are_shown_are_those_of_every_mixer_and_their_bytes_are_counted():
+def test_times_and_bytes_are_stored_for_every_mixer():
     stored = json.loads(mixer_steps.RESULTS.read_text("utf-8"))
     assert stored["lengths"] == list(mixer_steps.LENGTHS) and stored["processor"]
     found = mixer_steps.measure((4, 8), repeats=2, least=0)
@@ -164,8 +164,8 @@ def test_the_steps_that_are_shown_are_those_of_every_mixer_and_their_bytes_are_c
 
 
 @pytest.mark.slow
-def test_one_row_is_measured_again():
-    """A state that can turn round counts to 2 in texts eight times as long as those it learned from."""
+def test_one_row_measured_again_is_as_stored():
+    """A state with negative eigenvalues counts to 2 in texts eight times as long as in training."""
     stored = STORED["parity"]["delta rule, to 2"]["1"]
     mixer, positions = mixers.TRACKERS["delta rule, to 2"]
     variant = mixers.Variant((mixer,), positions, 1)

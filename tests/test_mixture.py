@@ -1,4 +1,4 @@
-"""What the translators of real sentences learn from: other names and numbers, and what is held out."""
+"""Training data of the translators of real sentences: exchanged names and numbers, held-out data."""
 
 import re
 
@@ -10,7 +10,7 @@ from attn_course.grammar.splits import splits
 from attn_course.mixture import mixture, with_another_name, with_other_digits, written
 from experiments import directions
 
-# Each with the words or numbers that a reader copies, as often on one side as on the other.
+# Each pair has names or numbers that a reader copies, as often in the source as in the target.
 ABOUT = [
     Pair(f"{name} {verb} {n} books.", f"{name} {verbo} {n} libros.")
     for name in ("Tom", "Mary")
@@ -23,13 +23,13 @@ def names(text):
     return re.findall(r"[A-ZÁÉÍÓÚ]\w+", text)
 
 
-def test_a_name_is_another_on_both_sides_alike_or_stays():
+def test_a_name_is_exchanged_on_both_sides_or_kept():
     found = [with_another_name(pair) for pair in ABOUT]
     assert [names(pair.source) for pair in found] == [names(pair.target) for pair in found]
     others = [pair for pair, old in zip(found, ABOUT, strict=True) if pair != old]
     assert 0.5 < len(others) / len(ABOUT) < 0.7
     assert len({names(pair.source)[0] for pair in others}) > 60
-    # Where one side lacks the name, or has it twice, nobody knows what to exchange.
+    # Where one side lacks the name or has it twice, it is unknown which one to exchange.
     for source, target in (("Tom ran.", "Él corrió."), ("Tom saw Tom.", "Tom se vio.")):
         assert with_another_name(Pair(source, target)) == Pair(source, target)
     assert (
@@ -37,7 +37,7 @@ def test_a_name_is_another_on_both_sides_alike_or_stays():
     )
 
 
-def test_digits_are_others_on_both_sides_alike_and_as_many():
+def test_digits_are_exchanged_on_both_sides_and_keep_their_number():
     found = []
     for pair in (*ABOUT, Pair("It is 10:05, not 5.", "No son las 5, son las 10:05.")):
         old = re.findall(r"\d+", pair.source)
@@ -57,7 +57,7 @@ def test_only_training_is_mixed_and_nothing_held_out_is_in_it(needed, monkeypatc
     needed("tatoeba")
     assert named("mixture") is mixture
     real = tatoeba(n_train=2000)
-    # To draw the parts of the real corpus takes most of the time, and it is tested elsewhere.
+    # Drawing the parts of the real corpus takes most of the time and is tested elsewhere.
     monkeypatch.setattr(
         "attn_course.mixture.tatoeba", lambda n: real | {"train": real["train"][:n]}
     )
@@ -74,7 +74,7 @@ def test_only_training_is_mixed_and_nothing_held_out_is_in_it(needed, monkeypatc
     assert found["train"][-300:] == [written(pair) for pair in grammar.train]
 
 
-def test_a_translator_is_asked_for_names_and_numbers_that_stand_once_on_both_sides():
+def test_evaluated_names_and_numbers_occur_once_on_both_sides():
     pairs = [
         Pair("Tom ran.", "Tom corrió."),
         Pair("Tom saw Tom.", "Tom se vio."),
@@ -92,7 +92,7 @@ def test_a_translator_is_asked_for_names_and_numbers_that_stand_once_on_both_sid
     assert source == f"Mary has {number} cats." and len(number) == 2
 
 
-def test_what_is_right_for_a_sentence_with_words_of_the_documents():
+def test_right_translations_of_sentences_with_words_of_the_documents():
     asked = directions.neighbouring()
     assert len(asked) == 100
     for source, right, wrong in (
@@ -106,11 +106,11 @@ def test_what_is_right_for_a_sentence_with_words_of_the_documents():
         ),
     ):
         assert asked[source].fullmatch(right) and not asked[source].fullmatch(wrong)
-    # A pattern that lets anything through would count nothing.
+    # A pattern that matches everything would count nothing, so none may match another sentence.
     assert not any(right.fullmatch("El gato.") for right in asked.values())
 
 
-def test_without_the_translator_that_does_not_ship_a_sentence_says_how_to_train_it(monkeypatch):
+def test_a_missing_unshipped_translator_raises_a_readable_error(monkeypatch):
     monkeypatch.setattr(directions, "ALONE", directions.ALONE / "nothing")
     with pytest.raises(ValueError, match=r"^en alone: expected a translator in .*train it: python"):
         directions.neighbours("en alone")

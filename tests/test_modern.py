@@ -1,4 +1,4 @@
-"""What chapter 12 stores: the pieces it is measured with, and a small part of each measurement again.
+"""The stored results of chapter 12: the code that measures them, and a small part of each again.
 
 The pieces are those of `attn_course`: LoRA, speculative decoding, a window with sinks, the task.
 """
@@ -46,17 +46,17 @@ def tiny(seed, vocab_size=3, n_layers=1, **choices):
 # LoRA.
 
 
-def test_an_adapted_model_first_computes_what_it_did_and_then_only_few_of_its_numbers_change():
+def test_lora_changes_no_logits_at_first_and_trains_only_its_matrices():
     model, ids = tiny(0, n_layers=2), torch.tensor([[0, 1, 2, 1]])
     before, weights = model(ids)[0], {n: p.clone() for n, p in model.named_parameters()}
     learns = adapt(model, rank=2, alpha=4.0)
     for parameter in learns:
         parameter.data = parameter.data.double()
     torch.testing.assert_close(model(ids)[0], before)
-    # In each of two layers, for queries and for values, two matrices of 2 by 8.
+    # Each of the two layers has two matrices of 2 by 8 for queries and two for values.
     assert sum(p.numel() for p in learns) == 2 * 2 * 2 * 16
     optimizer = torch.optim.SGD(learns, lr=1.0)
-    for _ in range(2):  # in the first step only the matrix that begins at 0 moves
+    for _ in range(2):  # in the first step only the matrix that starts at 0 moves
         optimizer.zero_grad()
         model(ids)[0].square().sum().backward()
         optimizer.step()
@@ -75,16 +75,16 @@ def test_an_adapted_model_first_computes_what_it_did_and_then_only_few_of_its_nu
     torch.testing.assert_close(model(ids)[0], after)
 
 
-def test_the_product_of_lora_is_added_by_its_scale():
+def test_the_product_of_lora_is_multiplied_by_its_scale():
     layer = LowRank(torch.nn.Linear(3, 2, bias=False), rank=2, alpha=0.5)
     layer.linear.weight.zero_()
     layer.down.data = torch.tensor([[1.0, 2, 3], [0, 0, 2]])
     layer.up.data = torch.tensor([[1.0, 0], [-1, 1]])
-    # The first matrix gives 6 and 2, the second 6 and -4; the scale is a quarter.
+    # The first matrix gives 6 and 2, and the second 6 and -4; the scale is a quarter.
     assert layer(torch.ones(3)).tolist() == [1.5, -1.0]
 
 
-def test_a_layer_is_merged_into_one_that_nobody_else_holds():
+def test_merging_a_layer_does_not_change_shared_weights():
     config = TransformerConfig(vocab_size=7, d_model=8, n_heads=2, n_layers=1, norm="pre")
     model, ids = DecoderOnly(config).double().eval(), torch.tensor([[3, 1, 4]])
     assert model.output.weight is model.embedding.tokens.weight
@@ -100,7 +100,7 @@ def test_a_layer_is_merged_into_one_that_nobody_else_holds():
     torch.testing.assert_close(model(ids)[0], before)
 
 
-def test_layers_that_are_not_there_cannot_be_adapted():
+def test_missing_layers_cannot_be_adapted():
     with pytest.raises(ValueError, match="^names: expected those of linear layers of the model"):
         adapt(tiny(0), rank=2, names=("query",))
 
@@ -109,7 +109,7 @@ def test_layers_that_are_not_there_cannot_be_adapted():
 
 
 class Choices:
-    """Choices made by a list of them; where it ends, the first is made that has any chance."""
+    """Make the choices of a list; after its end, choose the first token of nonzero probability."""
 
     def __init__(self, made):
         self.made, self.taken, self.probability, self.others = list(made), 0, 1.0, []
@@ -136,7 +136,7 @@ def outcomes(write):
 
 
 @pytest.mark.parametrize("ahead", [1, 2, 3])
-def test_what_a_draft_proposes_does_not_change_the_distribution_of_what_is_written(ahead):
+def test_speculative_decoding_keeps_the_targets_distribution(ahead):
     target, draft, prompt, n = tiny(0, n_layers=2), tiny(1), torch.tensor([1, 2]), 3
 
     def write(choose):
@@ -156,9 +156,9 @@ def test_what_a_draft_proposes_does_not_change_the_distribution_of_what_is_writt
 
 @pytest.mark.parametrize("ahead", [1, 2, 5])
 @pytest.mark.parametrize("seed", range(3))
-def test_without_chance_what_is_written_is_what_greedy_writes(ahead, seed):
+def test_at_temperature_0_speculative_decoding_is_greedy(ahead, seed):
     target, draft = tiny(seed, 20, 2), tiny(seed + 10, 20)
-    # A draft that is often right, since only then is anything accepted.
+    # The draft is often right, since otherwise nothing would be accepted.
     for ours, theirs in zip(draft.parameters(), target.parameters(), strict=False):
         if ours.shape == theirs.shape:
             ours.data = theirs.data.clone()
@@ -173,7 +173,7 @@ def test_without_chance_what_is_written_is_what_greedy_writes(ahead, seed):
     )
     alone = greedy(target.step, prompt[None], end_id=None, max_new_tokens=30)
     assert written.ids.tolist() == alone[0].tolist()
-    # Each pass of the target writes what it accepts and one token of its own.
+    # Each pass of the target writes the accepted tokens and one token of its own.
     assert written.n_accepted + written.n_passes == 30
 
 
@@ -203,7 +203,7 @@ def test_a_draft_that_is_the_target_is_always_accepted():
     assert written.n_passes == 5 and written.n_accepted == written.n_proposed == 20
 
 
-def test_a_reader_forgets_what_was_rejected_and_reads_nothing_twice():
+def test_the_cache_drops_rejected_tokens_and_reads_none_twice():
     model = tiny(0, 20, 2)
     reader = Probabilities(model)
     reader(torch.tensor([3, 1, 4, 1]), 1)
@@ -212,7 +212,7 @@ def test_a_reader_forgets_what_was_rejected_and_reads_nothing_twice():
     with torch.no_grad():
         whole = model(torch.tensor([[3, 1, 5, 9, 2]]))[0][0, -2:].softmax(dim=-1)
     torch.testing.assert_close(again, whole)
-    # Ids that their caller overwrites are read again.
+    # Ids that the caller overwrites later are read again.
     ids = torch.tensor([3, 1, 5])
     reader(ids, 1)
     ids[1] = 2
@@ -227,7 +227,7 @@ def test_a_reader_forgets_what_was_rejected_and_reads_nothing_twice():
         ({"prompt": torch.zeros(0, dtype=torch.int64)}, "prompt: expected shape"),
     ],
 )
-def test_speculative_decoding_refuses_what_it_cannot_do(change, message):
+def test_speculative_decoding_refuses_invalid_arguments(change, message):
     reader = Probabilities(tiny(0))
     given = {"prompt": torch.tensor([1]), "ahead": 1, "max_new_tokens": 1, "choose": int} | change
     with pytest.raises(ValueError, match=f"^{message}"):
@@ -238,7 +238,7 @@ def test_speculative_decoding_refuses_what_it_cannot_do(change, message):
 
 
 @pytest.mark.parametrize("window, n_sinks", [(3, 0), (3, 1), (2, 2), (20, 1)])
-def test_a_window_with_sinks_is_what_a_cache_of_that_size_would_give(window, n_sinks):
+def test_a_window_with_sinks_equals_a_cache_of_that_size(window, n_sinks):
     torch.manual_seed(0)
     query, key, value = torch.randn(3, 2, 9, 4, dtype=torch.float64)
     places = torch.arange(9)
@@ -246,7 +246,8 @@ def test_a_window_with_sinks_is_what_a_cache_of_that_size_would_give(window, n_s
         rotary(query, places), rotary(key, places), value, is_causal=True
     )
     for place in range(9):
-        # What lies in the cache, where it stands there, and what attends to it from its end.
+        # The positions that the cache keeps, counted within the cache; the query attends from its
+        # end.
         kept = [i for i in range(place + 1) if i < n_sinks or i > place - window]
         inside = torch.arange(len(kept))
         keys = rotary(key[:, kept], inside)
@@ -258,7 +259,7 @@ def test_a_window_with_sinks_is_what_a_cache_of_that_size_would_give(window, n_s
 # The task.
 
 
-def test_no_opinion_is_both_learnt_and_asked_and_the_labels_are_even():
+def test_training_and_test_opinions_differ_and_labels_are_balanced():
     for language in tasks.LANGUAGES:
         parts = [tasks.opinions(part, language) for part in ("to_learn_from", "to_be_asked")]
         texts = [opinion.text for part in parts for opinion in part]
@@ -267,7 +268,7 @@ def test_no_opinion_is_both_learnt_and_asked_and_the_labels_are_even():
             assert set(Counter(o.label for o in part).values()) == {len(part) // 2}
 
 
-def test_drawn_examples_are_of_either_label_and_never_asked():
+def test_drawn_examples_are_balanced_and_not_in_the_test():
     asked = set(tasks.opinions("to_be_asked", "en"))
     for n, draw in itertools.product((2, 4, 8), range(3)):
         examples = modern_few_shot.drawn(n, draw, "en")
@@ -283,7 +284,7 @@ def test_drawn_examples_are_of_either_label_and_never_asked():
 # What is stored.
 
 
-def test_everything_is_there():
+def test_the_stored_results_are_complete():
     assert list(STORED) == list(modern.QUESTIONS)
     changes = {row["id"]: row for row in STORED["changes"]["rows"]}
     assert list(changes) == list(modern_changes.configs())
@@ -314,7 +315,7 @@ def test_everything_is_there():
     assert all(row["same_as_greedy"] for row in greedily)
 
 
-def test_the_ladder_changes_one_thing_at_a_time_and_ends_in_a_llama_of_scaled_embeddings():
+def test_each_step_of_the_ladder_changes_one_setting_and_the_last_is_a_llama():
     configs = list(modern_changes.configs().values())
     swiglu = {"activation", "d_ff"}  # with the inner size that keeps the number of parameters
     for before, after in itertools.pairwise(configs):
@@ -337,7 +338,7 @@ def test_the_ladder_changes_one_thing_at_a_time_and_ends_in_a_llama_of_scaled_em
     assert all(rows[name].items() >= said.items() for name, said in described.items())
 
 
-# A part of each measurement again.
+# A part of each measurement is done again.
 
 
 @pytest.fixture(scope="module")
@@ -346,7 +347,7 @@ def one_thread():
 
 
 @pytest.mark.slow
-def test_trainings_of_the_ladder_begin_as_they_did(needed, one_thread):
+def test_the_first_losses_of_the_ladder_are_as_stored(needed, one_thread):
     needed("tatoeba")
     _, text, _ = training.sentences()
     rows = {row["id"]: row for row in STORED["changes"]["rows"]}
@@ -358,15 +359,16 @@ def test_trainings_of_the_ladder_begin_as_they_did(needed, one_thread):
 
 
 @pytest.mark.slow
-def test_the_training_on_the_prose_begins_as_it_did_while_the_prose_is_the_same(one_thread):
+def test_the_first_losses_on_the_prose_are_as_stored(one_thread):
     text, asked, digest = modern_context.material()
     run, batches = modern_context.begun(text, 0)
     model = training.go(run, batches, training.N_FIRST)
-    # The prose is edited; what is read of it then differs a little, and so do the losses.
+    # If the prose was edited, the text that is read and the losses differ a little.
     same = digest == STORED["context"]["setting"]["digest"]
     stored = STORED["context"]["first_losses"][0]
     np.testing.assert_allclose(run.history.losses, stored, atol=0.002 if same else 0.2)
-    # Where no token lies beyond the window, all ways but those that turn otherwise are one.
+    # If no token is beyond the window, all ways agree except those that rotate positions
+    # differently.
     ways = dict(itertools.islice(modern_context.ways(model, text, 0), 5))
     first = {
         name: modern_context.perplexities_of(way, asked, (0, 128, 512), 2)[0]
@@ -382,7 +384,7 @@ def smollm2(needed, one_thread):
 
 
 @pytest.mark.slow
-def test_a_number_is_found_again_as_stored(smollm2):
+def test_retrieval_of_a_number_is_as_stored(smollm2):
     model, tokenizer = smollm2
     rows, ways = STORED["needle"]["rows"], modern_needle.ways(model)
     distances = list(modern_needle.FARTHEST)
@@ -399,7 +401,7 @@ def test_a_number_is_found_again_as_stored(smollm2):
     behind = STORED["needle"]["behind_the_number"]["yarn"]
     found = modern_needle.answered(ways["yarn"], tokenizer, 1, (2048,), jump=1)
     assert next(found)[1] == pytest.approx(behind["loss"][1][0], abs=0.02)
-    # Without a jump the text is an ordinary one, to be read at once and without a cache.
+    # Without a gap in the positions, the text can be read at once and without a cache.
     sentences, (number, *_) = modern_needle.drawn(1)
     ids = torch.tensor(tokenizer.encode(" ".join(sentences) + f" {number}"))
     with torch.inference_mode():
@@ -409,18 +411,18 @@ def test_a_number_is_found_again_as_stored(smollm2):
 
 
 @pytest.mark.slow
-def test_the_first_token_gets_the_attention_that_is_stored(smollm2):
+def test_the_attention_to_the_first_token_is_as_stored(smollm2):
     setting, stored = STORED["sinks"]["setting"], STORED["sinks"]["shares"]
     start = setting["starts"][1]
     found = modern_sinks.shares(smollm2[0], modern_sinks.text()[start : start + setting["watched"]])
-    # The prose may have been edited since; what is told of it does not hang on a word.
+    # The prose may have been edited since; the stated results do not depend on single words.
     for name in ("first", "second"):
         np.testing.assert_allclose(found[name], stored[name][1], atol=0.15)
     assert np.mean(found["first"][12:]) > 20 * setting["uniform"]
 
 
 @pytest.mark.slow
-def test_questions_are_answered_as_they_were_and_examples_may_be_read_once(smollm2):
+def test_answers_are_as_stored_also_with_the_examples_cached(smollm2):
     row = next(r for r in STORED["few_shot"]["rows"] if r["language"] == "en" and not r["examples"])
     found = modern_tasks.asked(*smollm2, "en")
     for name in ("right", "said_positive"):
@@ -439,7 +441,7 @@ def test_questions_are_answered_as_they_were_and_examples_may_be_read_once(smoll
 
 
 @pytest.mark.slow
-def test_the_training_by_lora_begins_as_it_did(smollm2):
+def test_the_first_losses_with_lora_are_as_stored(smollm2):
     model, tokenizer = smollm2
     adapted, learns = modern_lora.begun(model, 0)
     losses = modern_lora.train(adapted, learns, tokenizer, "colours", 0, modern_lora.N_FIRST)
@@ -449,7 +451,7 @@ def test_the_training_by_lora_begins_as_it_did(smollm2):
 
 
 @pytest.mark.slow
-def test_the_sizes_that_speed_is_told_with_are_those_of_the_model(smollm2):
+def test_the_sizes_stored_with_the_speeds_are_the_models(smollm2):
     told, model = STORED["speed"], smollm2[0]
     assert told["parameters"] == sum(p.numel() for p in model.parameters())
     cache = model.new_cache()
@@ -461,7 +463,7 @@ def test_the_sizes_that_speed_is_told_with_are_those_of_the_model(smollm2):
 
 
 @pytest.mark.slow
-def test_smollm2_without_its_last_layers_is_accepted_as_often_as_it_was(smollm2):
+def test_drafts_of_smollm2_without_its_last_layers_are_accepted_as_stored(smollm2):
     model, tokenizer = smollm2
     layers = modern_speculative.KEPT_LAYERS[-1]
     prompt = torch.tensor(tokenizer.encode(modern_speculative.PROMPTS[0]))

@@ -1,4 +1,4 @@
-"""The verdict of the mutation run, on mutants made up here; `make mutation` makes the real ones."""
+"""The report of the mutation run, on mutants made up here; `make mutation` makes real ones."""
 
 import importlib.util
 import json
@@ -24,14 +24,14 @@ def outcomes(killed, stopped, *survivors):
     return {"attn/masks.py": of_file + [(mutant, "survived") for mutant in survivors]}
 
 
-def test_all_is_well_when_every_survivor_has_its_reason(capsys):
+def test_a_run_passes_when_every_survivor_has_a_reason(capsys):
     assert mutation.report(outcomes(37, 1, FIRST, SECOND), {FIRST, SECOND}) == 0
     of_file, of_all = capsys.readouterr().out.split("\n")[1:3]
     assert of_file.split() == ["attn/masks.py", "40", "37", "1", "2", "0", "95.0%"]
     assert of_all.split() == ["all", "40", "37", "1", "2", "0", "95.0%"]
 
 
-def test_too_few_killed_is_wrong_even_with_reasons():
+def test_a_low_share_of_killed_mutants_fails_even_with_reasons():
     wrong = mutation.report(outcomes(37, 0, FIRST, SECOND), {FIRST, SECOND})
     assert wrong == "\n\n94.9% of the mutants were killed; at least 95% must be."
 
@@ -42,14 +42,14 @@ def test_a_survivor_without_a_reason_is_shown(capsys):
     assert capsys.readouterr().out.split("\n")[1].split()[4:] == ["1", "1", "98.0%"]
 
 
-def test_a_reason_for_a_mutant_that_is_killed_is_wrong():
+def test_a_reason_for_a_killed_mutant_fails():
     wrong = mutation.report(outcomes(99, 0, FIRST), {FIRST, SECOND})
     assert wrong == "\n\nArgued, but no survivor, in attn.masks.f:\n- return a < b\n+ a > b"
 
 
 @pytest.mark.slow
-def test_what_became_of_each_mutant(tmp_path, monkeypatch):
-    """Mutants made by mutmut, of a function and of a method whose call spans lines."""
+def test_the_outcome_of_each_mutant_is_read(tmp_path, monkeypatch):
+    """mutmut makes the mutants, of a function and of a method whose call spans lines."""
     from mutmut.configuration import reset_config
     from mutmut.mutation.file_mutation import mutate_file_contents
 
@@ -82,7 +82,7 @@ def test_what_became_of_each_mutant(tmp_path, monkeypatch):
         ((method, "3,", "4,"), "survived"),
     ]
     assert list(mutation.read_outcomes(file, names[1:2])) == [((method, "3,", "None,"), "stopped")]
-    # 33: no test reaches it; None: it was not tried
+    # 33: no test reaches the mutant; None: the mutant was not tried
     fate_of = dict.fromkeys((0, 33, None, 255, -9), "survived") | {-signal.SIGPROF: "stopped"}
     for code, fate in fate_of.items():
         meta["exit_code_by_key"] = dict.fromkeys(names, code)
@@ -104,13 +104,13 @@ def test_the_workplace_holds_links_and_settings_only(tmp_path, monkeypatch):
     assert settings["mutmut"]["pytest_add_cli_args"] == ["-p", "mutation_hooks"]
     assert settings["mutmut"]["process_isolation"] == "forkserver"
     copied = settings["mutmut"]["also_copy"]
-    assert copied == ["conftest.py", "book", "Makefile"]  # and tests, by itself
+    assert copied == ["conftest.py", "book", "Makefile"]  # and this file's own tests
     for name in (*tests, *files, "conftest.py", *mutation.SHARED):
         assert Path(name).read_text() == (ROOT / name).read_text()
     assert settings["pytest"]["ini_options"]["addopts"]
 
 
-def test_of_a_module_that_trains_the_slow_tests_are_left_out(tmp_path, monkeypatch):
+def test_slow_tests_of_modules_that_train_are_left_out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     mutation.prepare(["applications"])
     settings = tomllib.loads(Path("pyproject.toml").read_text())["tool"]["mutmut"]
@@ -136,8 +136,8 @@ def test_modules_with_the_same_tests_share_a_run(monkeypatch):
     assert groups == [["a", "c.part"], ["b"], ["d"]]
 
 
-def test_a_run_leaves_nothing(tmp_path, monkeypatch, capsys):
-    """Each run has a folder of its own, so two do not meet, and it is gone in the end."""
+def test_a_run_leaves_no_files(tmp_path, monkeypatch, capsys):
+    """Each run has a folder of its own, which is removed in the end, so two runs do not collide."""
 
     def try_mutants(modules, every, processes):
         assert Path.cwd().parent == tmp_path / "build" and every == 1
@@ -152,12 +152,12 @@ def test_a_run_leaves_nothing(tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit) as stopped:
         mutation.main(["cache", "layers"])
     assert stopped.value.code.endswith("Argued, but no survivor, in attn.cache.f:\n- a\n+ b")
-    assert "attn.masks" not in stopped.value.code  # its mutants were not tried
+    assert "attn.masks" not in stopped.value.code  # the mutants of the other file were not tried
     assert "attn/cache.py" in capsys.readouterr().out
     assert list((tmp_path / "build").iterdir()) == [] and Path.cwd() == before
 
 
-def test_a_sample_is_every_so_many_of_a_module_and_judges_those_alone(tmp_path, monkeypatch):
+def test_a_sample_takes_every_nth_mutant_and_judges_only_those(tmp_path, monkeypatch):
     tried = []
 
     def mutmut(command, **_):
@@ -177,10 +177,10 @@ def test_a_sample_is_every_so_many_of_a_module_and_judges_those_alone(tmp_path, 
         with pytest.raises(SystemExit) as stopped:
             mutation.main(["masks", "--processes", "2", *options])
         assert stopped.value.code == code or code in stopped.value.code
-    assert tried == [["attn/masks.py.0", "attn/masks.py.3"], []]  # mutmut takes none for all
+    assert tried == [["attn/masks.py.0", "attn/masks.py.3"], []]  # no names means all mutants
 
 
-def test_other_modules_and_samples_are_refused():
+def test_unknown_modules_and_invalid_numbers_are_refused():
     expected = "modules: expected some of masks, .*, decoding, .*, got plots"
     with pytest.raises(SystemExit, match=f"^{expected}$"):
         mutation.main(["masks", "plots"])
@@ -192,7 +192,7 @@ def test_other_modules_and_samples_are_refused():
 
 
 @pytest.mark.parametrize("module", mutation.TESTS)
-def test_what_is_mutated_and_its_tests_exist(module):
+def test_mutated_modules_and_their_tests_exist(module):
     attn = ROOT / "attn" / module
     assert attn.with_suffix(".py").is_file() or (attn / "__init__.py").is_file()
     for name in mutation.TESTS[module]:
@@ -210,7 +210,7 @@ def test_one_reason_can_hold_for_several_mutants_of_a_line(tmp_path, monkeypatch
     assert mutation.read_argued() == set()
 
 
-def test_argued_survivors_are_in_the_code():
+def test_argued_mutants_are_of_lines_in_the_code():
     for function, original, changed in mutation.read_argued():
         module = function.removeprefix("attn.").split(".")[0]
         assert module in mutation.TESTS

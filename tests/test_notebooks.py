@@ -1,4 +1,4 @@
-"""The chapters: one source, two editions that agree, outputs that are really there.
+"""The chapters: one source, two editions that agree, and outputs of every cell.
 
 Running the notebooks and comparing every output is nbval's part: of most English stories in
 `make test`, of the whole Spanish edition, as another processor would, in `make test-notebooks`. Here
@@ -45,7 +45,7 @@ PICTURES = {"image/png", "image/svg+xml"}
 
 
 def is_chapter(source):
-    return re.match(r"\d\d|A1", source.stem)  # A2 is a page of tables and answers
+    return re.match(r"\d\d|A1", source.stem)  # A2 has only tables and answers
 
 
 def is_laboratory(source):
@@ -80,15 +80,15 @@ def test_there_are_chapters_and_an_opening_page():
 
 
 @each_edition
-def test_the_committed_notebook_is_what_its_source_gives(source, language):
+def test_the_committed_notebook_is_built_from_its_source(source, language):
     expected = build.readable(build.split(source, language), source.stem)
     found = committed(source, language)
     assert [cell.source for cell in found.cells] == [cell.source for cell in expected.cells]
     for mine, theirs in zip(found.cells, expected.cells, strict=True):
-        # A worked solution keeps the output of its last run.
+        # A worked solution is not run again, so it keeps its stored output.
         assert mine.metadata | {"attn": None} == theirs.metadata | {"attn": None}
     assert [cell.id for cell in found.cells] == [cell.id for cell in expected.cells]
-    # JupyterLab would mark as changed a notebook in which its kernel has another name.
+    # JupyterLab would mark a notebook as changed if its kernel had another name.
     assert found.metadata.kernelspec["display_name"] == get_kernel_dict()["display_name"]
 
 
@@ -108,7 +108,7 @@ def test_outputs_hold_nothing_that_changes_between_runs_or_machines(source, lang
         assert output.output_type != "error"
         assert output.get("name") != "stderr", output.text
         assert build.WIDGET_VIEW not in output.get("data", {})
-        # The base64 text of a picture may contain any word by chance.
+        # The base64 text of a picture may contain any word by chance, so it is left out.
         shown = {k: v for k, v in output.get("data", {}).items() if k not in PICTURES}
         texts = [output.get("text", ""), *shown.values()]
         for text in texts:
@@ -117,7 +117,7 @@ def test_outputs_hold_nothing_that_changes_between_runs_or_machines(source, lang
 
 @pytest.mark.slow
 @each_edition
-def test_figures_are_not_blank_and_say_what_they_show(source, language):
+def test_figures_are_not_blank_and_have_alternative_texts(source, language):
     figures = 0
     for cell in code(committed(source, language)):
         images = [
@@ -127,13 +127,13 @@ def test_figures_are_not_blank_and_say_what_they_show(source, language):
         ]
         for image in images:
             whole = matplotlib.image.imread(io.BytesIO(base64.b64decode(image)))
-            # A quarter of the pixels is enough to see that the picture is not empty.
+            # A quarter of the pixels is enough to see that the picture is not blank.
             pixels = whole[::2, ::2, :3]
             drawn = (abs(pixels - pixels[0, 0]) > 0.1).any(axis=-1).mean()
             assert drawn > 0.005, "almost every pixel has the colour of the corner"
             assert len(cell.metadata["mystnb"]["image"]["alt"]) > 60
             figures += 1
-        # A figure that moves counts as well.
+        # An animated figure counts as well.
         figures += sum(
             "data-anywidget" in o.get("data", {}).get("text/html", "") for o in cell.outputs
         )
@@ -141,16 +141,16 @@ def test_figures_are_not_blank_and_say_what_they_show(source, language):
 
 
 @each_edition
-def test_cells_are_short_enough_to_read_in_one_look(source, language):
+def test_cells_have_few_short_lines(source, language):
     for n, cell in enumerate(code(book_edition(source, language))):
         lines = [line for line in cell.source.splitlines() if line.strip()]
-        # The first cell imports, and is folded or not shown.
+        # The first cell imports, and is folded or hidden, so it may be longer.
         assert len(lines) <= (17 if n else 34), cell.source
         assert max(map(len, lines)) <= 98, cell.source
 
 
 @each_edition
-def test_code_that_only_draws_or_imports_is_folded_and_so_is_what_says_it(source, language):
+def test_drawing_importing_and_marked_cells_are_folded(source, language):
     says = [cell.metadata.get("fold") for cell in code(master_of(source))]
     for cell, kind in zip(code(book_edition(source, language)), says, strict=True):
         tags, shown = cell.metadata.get("tags", []), cell.metadata.get("mystnb", {})
@@ -165,13 +165,13 @@ def test_code_that_only_draws_or_imports_is_folded_and_so_is_what_says_it(source
 
 
 def numbers(text):
-    """Return the decimals and large integers of a text, as they are written there."""
-    # A Spanish number such as 16 384 has a thin space.
+    """Return the decimals and large integers of a text, as written there."""
+    # Spanish numbers such as 16 384 have a thin space.
     text = text.replace("−", "-").replace("\\,", "").replace("\u2009", "")
     return set(re.findall(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+\.\d+|\d{3,})(?![\w]|[.,]\d)", text))
 
 
-# The number of a document, a section or a year is a name and no result.
+# The number of a document, a section or a year is a name and not a result.
 NAMED = (
     r"\{cite:[tp]\}`\w+`|\((\w+-)*\w+\)="
     r"|Python [\d.]+|(docum\w+|secci\w+|sections?|chapters?) [\d.]+( \w+ [\d.]+)?"
@@ -194,7 +194,7 @@ def test_every_number_in_the_prose_is_in_a_cell_nearby(source, language):
 
 
 def values_of(cell):
-    """Return the numbers of a cell: its code, what it prints, writes in a drawing and plots."""
+    """Return the numbers of a cell: of its code, printed output, drawings and data file."""
     text = cell.source
     for output in cell.outputs:
         text += " " + output.get("text", "") + str(output.get("data", {}).get("text/plain", ""))
@@ -213,7 +213,7 @@ UNREAD = r":::|\{[\w:+-]+\}`|^\([^()\s]+\)=|[)\]]\{[.#]|\{(cite|ref|numref)|^:\w
 
 @functools.cache
 def seen(source, language):
-    """Return the prose of a committed notebook as a page, rendered by nbconvert."""
+    """Return the prose of a committed notebook as the page that nbconvert renders."""
     text = "\n".join(map(markdown2html, prose(committed(source, language))))
     return lxml.html.fromstring(f"<div>{text}</div>")
 
@@ -227,7 +227,7 @@ def solutions(source):
 
 
 @each_edition
-def test_nothing_is_left_that_a_reader_would_have_to_decode(source, language):
+def test_no_markup_is_left_unrendered(source, language):
     page = copy.deepcopy(seen(source, language))
     for literal in page.xpath("//pre | //code"):
         literal.drop_tree()
@@ -242,8 +242,8 @@ def test_nothing_is_left_that_a_reader_would_have_to_decode(source, language):
 
 
 @each_edition
-def test_links_of_a_notebook_lead_to_a_place_in_a_notebook(source, language):
-    # A heading links to itself and is no link of the author's.
+def test_links_of_a_notebook_resolve(source, language):
+    # A heading's link to itself was not written by the author.
     links = seen(source, language).xpath("//a[not(@class)]/@href")
     dead = []
     for link in links:
@@ -258,13 +258,13 @@ def test_links_of_a_notebook_lead_to_a_place_in_a_notebook(source, language):
 
 @functools.cache
 def anchors(source, language):
-    # A notebook's cell has the name of the place that it begins with: see readable.py.
+    # nbconvert names a cell after the place at its beginning: see readable.py.
     named = {f"cell-id={cell.id}" for cell in committed(source, language).cells}
     return named & set(seen(source, language).xpath("//a/@id"))
 
 
 @each_edition
-def test_solutions_stand_in_a_fold_and_nothing_runs_them(source, language):
+def test_solutions_are_folded_and_are_not_code_cells(source, language):
     folds = seen(source, language).xpath("//details[not(@open)]")
     folded = [fold.find(".//pre").text_content().strip() for fold in folds]
     worked = [cell.source for cell in solutions(source)]
@@ -299,8 +299,8 @@ def test_a_figure_has_its_caption_under_it(source, language):
 
 @pytest.mark.slow
 @each_source
-def test_a_solution_says_today_what_is_stored_with_it(source, monkeypatch):
-    # No other test runs the solutions of a notebook. They need the imports of its first cell.
+def test_solutions_give_their_stored_output(source, monkeypatch):
+    # Only this test runs the solutions of a notebook, which need the imports of the first cell.
     if not solutions(source):
         return
     edition = book_edition(source, "es")
@@ -333,7 +333,8 @@ def test_code_is_the_same_in_both_editions_but_for_the_language_line(source):
     assert differing == [tuple(build.LANGUAGE_LINE.format(lang) for lang in build.LANGUAGES)]
 
 
-# The computed parts of an output, without the words around them: numbers, truth values, verdicts.
+# Patterns of the results in an output, without the words around them: numbers, truth values,
+# verdicts.
 COMPUTED = (
     r"-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?|\b(?:True|False|None|nan|inf)\b|attn-check-(?:pass|fail|todo)"
 )
@@ -350,7 +351,7 @@ def kinds_and_texts(cell):
     kinds = [
         (output.output_type, sorted(data)) for output, data in zip(cell.outputs, shown, strict=True)
     ]
-    # Names in the map of the machine take more lines in one language than in the other.
+    # Names in the drawing of the machine take more lines in one language than in the other.
     machine = r'<figure class="attn-machine">.*?</figure>'
     texts = [
         html.unescape(re.sub(machine, "", str(data[kind])))
@@ -367,7 +368,7 @@ def kinds_and_texts(cell):
     ids=lambda source: source.stem,
 )
 def test_both_editions_show_the_same_results(source):
-    """On every change one edition of a page is run: this tells when an output of the other is old."""
+    """A change runs one edition of a page; this test notices an old output in the other."""
     editions = (code(book_edition(source, language)) for language in build.LANGUAGES)
     for spanish, english in zip(*editions, strict=True):
         if re.search(rf"{QUIZ}|{ASKED_IN_ITS_LANGUAGE}", spanish.source):
@@ -377,13 +378,13 @@ def test_both_editions_show_the_same_results(source):
         )
         assert spanish_kinds == english_kinds, spanish.source
         for one, other in zip(spanish_texts, english_texts, strict=True):
-            if re.search(r"[^\W\d_]", one + other):  # with words
+            if re.search(r"[^\W\d_]", one + other):  # the outputs contain words
                 one, other = re.findall(COMPUTED, one), re.findall(COMPUTED, other)
             assert one == other, spanish.source
 
 
 @each_edition
-def test_every_quiz_is_the_one_in_its_file(source, language):
+def test_every_quiz_is_that_of_its_file(source, language):
     try:
         set_language(language)
         for cell in code(committed(source, language)):
@@ -422,7 +423,7 @@ def master_of(source):
 
 
 @each_source
-def test_both_editions_say_as_much(source):
+def test_both_editions_are_of_similar_length(source):
     master = [cell for cell in master_of(source).cells if cell.cell_type == "markdown"]
     tagged = [(cell.metadata.get("lang"), len(cell.source)) for cell in master]
     pairs = [pair for pair in tagged if pair[0]]
@@ -440,7 +441,7 @@ def test_texts_of_code_cells_exist_in_both_languages(source):
 
 
 @each_source
-def test_widgets_and_answers_speak_the_language_of_their_edition(source):
+def test_widgets_and_answers_are_in_the_language_of_their_edition(source):
     for language in build.LANGUAGES:
         notebook = committed(source, language)
         widgets = [
@@ -453,13 +454,13 @@ def test_widgets_and_answers_speak_the_language_of_their_edition(source):
 
 
 @each_source
-def test_an_exercise_runs_first_after_a_restart(source):
-    """Its cell brings the names that a right answer needs, here the worked solution."""
+def test_an_exercise_runs_without_the_cells_before_it(source):
+    """The cell brings the names that a right answer needs; the answer is the worked solution."""
     functions = {}
     asked = [cell.source for cell in code(master_of(source)) if asks(cell.source)]
     for exercise, solution in zip(asked[::2], asked[1::2], strict=True):
         name, imports = asks(exercise), exercise.partition("def ")[0]
-        # An answer may call the functions of earlier exercises.
+        # An answer may call the functions of earlier exercises, so those are defined first.
         names = dict(functions)
         exec(imports + solution, names)  # noqa: S102 - as Jupyter does with it
         assert names["check"](name, names[name]).status == "passed"
@@ -476,7 +477,7 @@ LABORATORIES = [source for source in SOURCES if is_laboratory(source)]
 
 
 def experiments(laboratory, language):
-    """Return ``{label: text}`` for the experiments of a page: all its sections but its last notes."""
+    """Return ``{label: text}`` for the experiments of a page: all sections but the last notes."""
     text = "\n\n".join(prose(build.split(laboratory, language)))
     before, *sections = re.split(r"^(?=\(\S+\)=\n## |(?<!\)=\n)## )", text, flags=re.MULTILINE)
     assert sections and "\n## " not in before
@@ -489,7 +490,7 @@ def experiments(laboratory, language):
 
 @pytest.mark.parametrize("language", build.LANGUAGES)
 @pytest.mark.parametrize("laboratory", LABORATORIES, ids=lambda source: source.stem)
-def test_an_experiment_has_its_five_parts_and_is_linked_both_ways(laboratory, language):
+def test_an_experiment_has_five_parts_and_links_in_both_directions(laboratory, language):
     chapter = laboratory.with_name(laboratory.name.removeprefix("L"))
     story = "\n\n".join(prose(build.split(chapter, language)))
     asked = re.findall(rf"\]\({laboratory.stem}\.ipynb#([\w-]+)\)", story)
@@ -527,14 +528,14 @@ TOLD = readable.Reader(
 )
 
 
-def test_what_the_site_says_of_itself_is_not_in_a_notebook():
+def test_text_about_the_site_is_not_in_a_notebook():
     assert doctest.testmod(readable).failed == 0
     text = "Uno. [Esta página recuerda.]{.attn-site} Dos ([medido](#site)), [aquí](../book/es/results.md#x)."
     said = "Uno. Dos (medido, en el sitio del curso), aquí (en el sitio del curso)."
     assert readable.markdown(text, TOLD) == said
 
 
-def test_citations_read_as_on_the_page_and_lead_to_the_work():
+def test_citations_read_as_on_the_page_and_link_to_the_work():
     text = "{cite:t}`jain2019attention` y {cite:p}`vaswani2017attention,radford2019language`"
     assert readable.markdown(text, TOLD) == (
         "[Jain y Wallace (2019)](https://doi.org/10.18653/v1/N19-1357) y ([Vaswani et al., "
@@ -583,7 +584,7 @@ def test_code_and_formulas_stay_as_they_are():
         ":::{admonition} A\n{abbr}`b`\n:::",
     ],
 )
-def test_what_only_the_book_could_show_is_refused(text):
+def test_markup_that_only_the_book_can_show_is_refused(text):
     with pytest.raises(ValueError, match=r"^x: expected .*, got '"):
         readable.markdown(text, TOLD)
 

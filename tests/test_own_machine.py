@@ -1,4 +1,4 @@
-"""The learner's own code translates as PyTorch does, whoever wrote which part, and says who did."""
+"""The learner's code gives PyTorch's translations, and the result says who wrote which part."""
 
 import html
 import importlib
@@ -44,7 +44,7 @@ SOLUTIONS = [
 
 @pytest.fixture(autouse=True)
 def english(monkeypatch):
-    """English, and no place that keeps anything."""
+    """Use English, and no folder in which solutions are kept."""
     attn_course.set_language("en")
     kept.hand_over(None)
     for name in ("JPY_SESSION_NAME", "ATTN_SOLVED"):
@@ -68,7 +68,7 @@ def worked():
 
 @pytest.fixture(scope="module")
 def sentences():
-    """Sentences that the course's grammar makes, and what the translator in PyTorch writes."""
+    """Return sentences of the course's grammar, with the translations by the PyTorch model."""
     from attn.applications.translation import Translator
     from attn_course.grammar import generate
 
@@ -77,7 +77,7 @@ def sentences():
     return dict(zip(found, Translator.pretrained("grammar").translate(found), strict=True))
 
 
-def test_it_writes_what_the_translator_in_pytorch_writes(sentences):
+def test_translations_are_those_of_the_translator_in_pytorch(sentences):
     lengths = {len(words_of(sentence)) for sentence in sentences}
     assert min(lengths) <= 4
     # All sentences are in one batch, so padding is masked.
@@ -106,7 +106,7 @@ def test_heads_attend_with_biases_and_turned_by_position():
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-def test_solved_from_beginning_to_end_no_part_is_lent(worked, sentences):
+def test_with_all_exercises_solved_no_part_is_lent(worked, sentences):
     some = [*sentences][::15]
     found = own_machine.translate(*some, functions=worked)
     assert found.targets == tuple(sentences[one] for one in some)
@@ -115,7 +115,7 @@ def test_solved_from_beginning_to_end_no_part_is_lent(worked, sentences):
 
 
 @pytest.mark.parametrize(("name", "function"), SOLUTIONS)
-def test_every_right_way_of_writing_a_part_translates(name, function):
+def test_every_correct_solution_of_a_part_translates(name, function):
     found = own_machine.translate("she slept", functions={name: function})
     assert found.targets == ("ella durmió",)
     assert found.yours == (name,)
@@ -166,15 +166,15 @@ STYLES = {
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_what_is_right_translates_however_it_is_written(style):
+def test_right_functions_translate_in_any_style(style):
     code, name = STYLES[style]
     found = own_machine.translate(SENTENCE, functions={name: code})
     assert found.targets == (RIGHT,)
     assert (found.yours, found.refused) == ((name,), ())
 
 
-def test_functions_call_one_another_as_they_were_written(worked):
-    """With names and arguments that the exercise has not, and without some of the others."""
+def test_functions_may_call_each_other_with_other_signatures(worked):
+    """The functions rename arguments, add some and leave some out."""
     own = dict(worked)
     own["softmax"] = (
         "def softmax(z, axis=-1, *, scale=1):\n"
@@ -198,7 +198,7 @@ def test_functions_call_one_another_as_they_were_written(worked):
     found = own_machine.translate(SENTENCE, functions=own)
     assert found.targets == (RIGHT,)
     assert (found.yours, found.refused) == (tuple(USED), ())
-    for name in ("multi_head_attention", "cross_attention"):  # by themselves
+    for name in ("multi_head_attention", "cross_attention"):  # each brings its own helpers
         own[name] = own["softmax"] + own["scaled_dot_product_attention"] + own[name]
     found = own_machine.translate(SENTENCE, functions=own)
     assert found.targets == (RIGHT,)
@@ -206,7 +206,7 @@ def test_functions_call_one_another_as_they_were_written(worked):
     assert "nothing calls it here" in repr(found)
 
 
-def test_the_function_that_goes_wrong_is_named_and_not_who_calls_it():
+def test_a_wrong_function_is_named_and_not_its_caller():
     own = {
         "softmax": "right = reference.softmax\ndef softmax(scores):\n"
         "    return right(scores).round(3 if scores.shape == (2, 4, 5) else 15)\n",
@@ -223,8 +223,8 @@ def test_the_function_that_goes_wrong_is_named_and_not_who_calls_it():
     assert sentence.startswith("Your `softmax` passed its check, but on arrays of shapes (2, 3, 5)")
 
 
-def test_parts_call_the_parts_that_are_solved(monkeypatch):
-    """Those of the course, and those of the learner, who may have written `reference.softmax`."""
+def test_parts_call_the_solved_parts(monkeypatch):
+    """Solved parts replace the course's functions, also where learners call `reference.softmax`."""
     attention = (
         "def scaled_dot_product_attention(query, key, value, mask=None):\n"
         "    scores = query @ key.mT / np.sqrt(query.shape[-1])\n"
@@ -247,13 +247,13 @@ def test_parts_call_the_parts_that_are_solved(monkeypatch):
         found = own_machine.translate(SENTENCE, functions=own)
         assert found.targets == (RIGHT,)
         assert set(found.yours) == own.keys()
-        # Softmax also sees the scores of all heads, which have four axes.
+        # Softmax also gets the scores of all heads, which have four axes.
         assert 4 in seen
     assert theirs == {True}
 
 
 class Clock:
-    """Stands still unless a function sleeps, so that no busy machine makes a quick one slow."""
+    """A clock that only `sleep` advances, so that a busy machine makes no quick function slow."""
 
     def __init__(self):
         self.now = 0.0
@@ -273,7 +273,7 @@ def clock(monkeypatch):
     return clock
 
 
-def test_of_two_slow_functions_the_one_inside_is_named(worked, clock):
+def test_a_slow_function_is_named_and_not_its_caller(worked, clock):
     own = {"scaled_dot_product_attention": worked["scaled_dot_product_attention"]}
     own["softmax"] = SOFTMAX.replace("    e =", "    __import__('time').sleep(5)\n    e =", 1)
     found = own_machine.translate(SENTENCE, functions=own)
@@ -306,7 +306,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_is_not_right_stays_out_and_is_named_in_a_sentence(case, clock):
+def test_wrong_functions_are_left_out_and_named_in_a_sentence(case, clock):
     body, said = WRONG[case]
     code = f"from time import sleep\nright = reference.softmax\ndef softmax(scores):\n{body}\n"
     found = own_machine.translate(SENTENCE, functions={"softmax": code})
@@ -317,7 +317,7 @@ def test_what_is_not_right_stays_out_and_is_named_in_a_sentence(case, clock):
     assert sentence in html.unescape(re.sub("</?code>", "`", found._repr_html_()))
 
 
-def test_a_right_part_does_not_fall_with_a_wrong_one(worked):
+def test_a_wrong_part_does_not_exclude_a_right_one(worked):
     own = {"softmax": "def softmax(scores):\n    return scores\n"}
     own["scaled_dot_product_attention"] = worked["scaled_dot_product_attention"]
     found = own_machine.translate(SENTENCE, functions=own)
@@ -325,7 +325,7 @@ def test_a_right_part_does_not_fall_with_a_wrong_one(worked):
     assert len(found.refused) == 1
 
 
-def test_it_says_whose_the_parts_are_and_lights_those_of_the_learner(language):
+def test_the_result_lists_own_and_lent_parts_and_lights_own_ones(language):
     found = own_machine.translate(SENTENCE, "the zebra slept", functions={"softmax": SOFTMAX})
     told = repr(found).split("\n")
     assert told[0] == f"{SENTENCE} → {RIGHT}"
@@ -357,11 +357,11 @@ def test_a_sentence_has_one_to_twelve_words(sentence):
 
 
 def solve(code):
-    """Run a cell as a notebook does, and return what `check` says in its last line."""
+    """Run a cell as a notebook does; return the value of its last line."""
     return Session("en").run(code)
 
 
-def test_nothing_is_kept_or_read_but_in_jupyterlab(tmp_path, monkeypatch):
+def test_solutions_are_kept_and_read_only_in_jupyterlab(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     said = repr(solve(f'{SOFTMAX}\ncheck("softmax", softmax)'))
@@ -378,7 +378,7 @@ def test_nothing_is_kept_or_read_but_in_jupyterlab(tmp_path, monkeypatch):
     assert own_machine.translate(SENTENCE).yours == ()
 
 
-def test_what_is_kept_runs_without_the_rest_of_the_notebook(tmp_path, monkeypatch):
+def test_kept_code_runs_without_the_rest_of_the_notebook(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTN_SOLVED", str(tmp_path / "solved"))
     cells = []
     shell = types.SimpleNamespace(user_ns={"In": cells})
@@ -389,7 +389,7 @@ def test_what_is_kept_runs_without_the_rest_of_the_notebook(tmp_path, monkeypatc
         cells.append(code)
         return session.run(code)
 
-    # The learner mends this function afterwards.
+    # The learner corrects this function afterwards.
     run("from math import inf\ndef share(e):\n    return e / 1")
     run("smallest = {}\nsmallest.update(sum=1e-300)\nnobody_asks_for = print('this')")
     run("def share(e):\n    return e / np.maximum(e.sum(-1, keepdims=True), smallest['sum'])")
@@ -410,7 +410,7 @@ def test_what_is_kept_runs_without_the_rest_of_the_notebook(tmp_path, monkeypatc
     assert said
     assert "put all that it needs into the same cell" in repr(said)
     assert kept.solved() == {}
-    # The machine has no use for this one, wherever its helpers stand.
+    # The machine does not use this function, wherever its helpers are.
     run("def cosine(a, b):\n    return reference.cosine_similarity(a, b)\n")
     code = "def cosine_similarity(a, b):\n    return cosine(a, b)\n"
     said = repr(run(f"{code}check('cosine_similarity', cosine_similarity)"))

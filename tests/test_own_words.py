@@ -1,4 +1,4 @@
-"""Difficult words are looked for in the translator's own text, and rules know less than it."""
+"""Difficult words are counted in the translator's own output, and rules are worse than it."""
 
 import pytest
 
@@ -16,7 +16,7 @@ LONG = translate("mario did not read the story because it was too long")
 
 @pytest.fixture
 def written(monkeypatch):
-    """Say what the translator writes for each source."""
+    """Return a dict in which a test sets the translator's output for each source."""
     texts = {}
     monkeypatch.setattr(own_words, "written", lambda _, sources: [texts[s] for s in sources])
     return texts
@@ -25,13 +25,13 @@ def written(monkeypatch):
 @pytest.mark.parametrize(
     "text, right", [("tom está triste", True), ("triste está tom", True), ("tom está azul", False)]
 )
-def test_a_meaning_is_right_where_its_word_is_written(written, text, right):
+def test_a_meaning_is_right_if_its_word_is_written(written, text, right):
     assert BLUE.polysemes and not WIDE.polysemes
     written[BLUE.source] = text
     assert own_words.meanings(None, [WIDE, BLUE]) == [right]
 
 
-def test_a_pronoun_is_understood_where_the_form_is_that_of_its_noun(written):
+def test_a_reference_is_right_if_the_form_agrees_with_its_noun(written):
     written |= {
         WIDE.source: "el animal no cruzó la calle porque era demasiado ancho",
         TIRED.source: TIRED.target,
@@ -39,12 +39,12 @@ def test_a_pronoun_is_understood_where_the_form_is_that_of_its_noun(written):
     assert own_words.references(None, [WIDE, BLUE, TIRED]) == [False, True]
 
 
-def test_a_rule_says_the_commonest_form_of_each_word():
-    """Of *tired*, two masculine and one feminine; of *wide*, one alone."""
+def test_the_rule_takes_the_commonest_form_of_each_word():
+    """The commonest form of *tired* is masculine, in two of three; *wide* has one form."""
     assert own_words.commonest_forms([TIRED, TIRED, TIRED_WOMAN, WIDE]) == [3, 4]
 
 
-def test_a_rule_looks_at_the_commonest_place():
+def test_the_rule_takes_the_commonest_place():
     """The animal is the second word, and so is the sister; the street and the story are elsewhere,
     but both two words before the pronoun."""
     assert own_words.commonest_place([TIRED, TIRED_WOMAN, WIDE]) == [2, 3]

@@ -1,4 +1,4 @@
-"""What two processes of chapter 16 share out, against one process; what they send, against the formulas."""
+"""Two processes of chapter 16 against one process, and the bytes they send against the formulas."""
 
 import copy
 
@@ -22,15 +22,16 @@ ONE, SECOND = Processes(0, 1, CPU), Processes(1, 2, CPU)
 
 
 def sent(shape, dtype, kind):
-    """Return the bytes that a process hands over in a step, on average."""
+    """Return the bytes that each process sends in a step, on average."""
     batch, length, d_model, _, _, _, n_experts, n_active = bench.SHAPES[shape]
     x, layer, experts = bench.start(shape, dtype)
     n_bytes = x.element_size()
     numbers = {
         "data": {"all_reduce": sum(p.numel() for p in layer.parameters())},
-        # Forward and back, for the attention and for the feed-forward network, all tokens.
+        # All tokens are sent forward and backward, for the attention and for the feed-forward
+        # network.
         "tensor": {"all_reduce": 4 * batch * length * d_model},
-        # There and back, and again for the gradients: each token as often as it has experts.
+        # Each token is sent there and back, and so is its gradient, as often as it has experts.
         "experts": {
             "all_to_all_single": 4 * batch * length * n_active * d_model // 2,
             "all_reduce": n_experts * d_model + sum(p.numel() for p in experts.shared.parameters()),
@@ -40,7 +41,7 @@ def sent(shape, dtype, kind):
 
 
 @pytest.mark.slow
-def test_two_processes_compute_what_one_does_and_send_what_the_formulas_say():
+def test_two_processes_agree_with_one_and_send_the_predicted_bytes():
     measured = bench.measure()
     output, gradient = measured.pop("forgotten")
     assert output < 1e-12 and gradient == pytest.approx(STORED["forgotten"][1], abs=1e-5)
@@ -54,7 +55,7 @@ def test_two_processes_compute_what_one_does_and_send_what_the_formulas_say():
             assert one["bytes"] == sent(shape, bench.DTYPES[name], kind), row
 
 
-def test_a_model_of_parts_in_one_process_takes_masks_and_caches_as_the_whole():
+def test_a_parallel_model_in_one_process_takes_masks_and_caches():
     torch.manual_seed(1)
     config = TransformerConfig(20, d_model=16, n_heads=4, n_kv_heads=2, n_layers=2, d_ff=24)
     whole = DecoderOnly(config).eval()
@@ -107,6 +108,6 @@ PLAIN = "one without a norm, a sink, a gate or positions of its own"
         ),
     ],
 )
-def test_what_cannot_be_shared_out_is_refused(make, whole, message):
+def test_layers_that_cannot_be_parallelised_are_refused(make, whole, message):
     with refuses(f"whole: expected {message}"):
         make(whole, SECOND)

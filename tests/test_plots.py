@@ -1,4 +1,4 @@
-"""The figures: what they draw and say, what they refuse, whether all of it can be read."""
+"""The figures: what they draw and describe, what they refuse, and whether all texts are legible."""
 
 import builtins
 import re
@@ -48,7 +48,7 @@ PIXEL = 1.0
 
 @pytest.fixture(autouse=True)
 def course_style():
-    """The course's style and Spanish, and afterwards nothing of either; no figures of other tests."""
+    """Set the course's style and Spanish, and restore both; close the figures of other tests."""
     plt.close("all")
     with plt.rc_context():
         plots.use_style()
@@ -71,7 +71,7 @@ def weights_of(*shape):
 
 
 def assert_all_can_be_read(figure, monkeypatch):
-    """Every text is inside the figure, clear of every other one and of the cells of any axes."""
+    """Assert that every text is inside the figure, and overlaps neither texts nor cells."""
     drawn = {}
     draw = Text.draw
 
@@ -244,7 +244,7 @@ def test_stacked_panels_have_their_own_numbers():
         plots.curves([1, 2], {"a": [100.0, 300.0]}, xlabel="x", ax=ax)
     wide, narrow = both(svg(figure))
     assert words(wide).count("200") == 1 and words(narrow).count("200") == 2
-    assert svg(figure).partition("<metadata>")[0] == wide  # and lose them again
+    assert svg(figure).partition("<metadata>")[0] == wide  # the shared numbers are hidden again
 
 
 def test_where_a_phone_brings_labels_together_they_stand_upright():
@@ -260,16 +260,16 @@ def test_where_a_phone_brings_labels_together_they_stand_upright():
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda: plots.heatmap(weights_of(2, 2), "ab", "ab").figure,  # narrow as it is
-        lambda: plots.head_grid(weights_of(8, 6, 6), "abcdef", "abcdef"),  # lines of panels
-        lambda: plt.figure(figsize=(9, 3)),  # with nothing in it
+        lambda: plots.heatmap(weights_of(2, 2), "ab", "ab").figure,  # already narrow
+        lambda: plots.head_grid(weights_of(8, 6, 6), "abcdef", "abcdef"),  # several rows of panels
+        lambda: plt.figure(figsize=(9, 3)),  # empty
     ],
 )
 def test_some_figures_are_drawn_once(draw):
     assert "<metadata>" not in svg(draw())
 
 
-# in the dark
+# the dark scheme
 
 
 def test_the_ramps_end_in_the_dark_schemes_own_colours():
@@ -374,7 +374,7 @@ def test_a_masked_score_is_hatched_and_says_minus_infinity():
     ax = plots.heatmap([[1.5, -np.inf]], ["q"], ["a", "b"])
     assert written(ax.texts) == ["1.50", "−∞"]
     assert ax.images[0].get_array().mask.tolist() == [[False, True]]
-    assert ax.images[0].to_rgba(ax.images[0].get_array())[0, 1, 3] == 0  # the ground shows
+    assert ax.images[0].to_rgba(ax.images[0].get_array())[0, 1, 3] == 0  # the background shows
     assert ax.patch.get_hatch() == "////" and same_color(ax.patch.get_edgecolor(), LIGHT["muted"])
     number, masked = (text.get_bbox_patch() for text in ax.texts)
     assert number is None and same_color(masked.get_facecolor(), LIGHT["surface"])
@@ -440,7 +440,7 @@ def test_keys_stand_upright_only_where_they_would_touch(words, upright):
 
 
 def test_upright_starts_where_the_gap_is_smaller_than_five_points():
-    """Two labels, and axes just wide enough, or one pixel too narrow."""
+    """Two labels on axes that are just wide enough, or one pixel too narrow."""
     figure, ax = plt.subplots(figsize=(8, 3))
     sizes = [ax.text(0, 0, word).get_window_extent().width for word in ("palabra", "larguísima")]
     needed = (sum(sizes) / 2 + 0.07 * figure.dpi) * 2
@@ -552,7 +552,7 @@ def panels(figure):
 
 
 def places(figure):
-    """Return the line and the column of the grid in which each panel stands."""
+    """Return the row and column of the grid for each panel."""
     specs = [ax.get_subplotspec() for ax in panels(figure)]
     return [(spec.rowspan.start, spec.colspan.start) for spec in specs]
 
@@ -572,7 +572,7 @@ def test_heads_fill_lines_of_up_to_four(n_heads, lines):
     for ax, matrix in zip(panels(figure), weights, strict=True):
         np.testing.assert_array_equal(ax.images[0].get_array(), matrix)
         assert ax.get_ylabel() == ""
-    assert len(figure.axes) == n_heads + 1  # and the scale
+    assert len(figure.axes) == n_heads + 1  # and of the scale
 
 
 @in_both_languages
@@ -665,7 +665,7 @@ def test_scores_are_not_weights(bad, got):
         ValueError, match=rf"^weights: expected numbers between 0 and 1, got {got}$"
     ):
         plots.head_grid(weights, ["q"], ["a", "b"])
-    weights[1, 0] = 0, 1 + 1e-7  # none, and all with a rounding of float32
+    weights[1, 0] = 0, 1 + 1e-7  # no weights, and rows that sum to 1 up to float32's rounding
     plots.head_grid(weights, ["q"], ["a", "b"])
 
 
@@ -675,7 +675,7 @@ MASK = np.array([[False, False, False], [True, True, False], [True, True, True]]
 
 
 def test_a_mask_is_filled_where_a_query_may_attend_and_hatched_elsewhere():
-    """True = may attend: what is masked is transparent, and the hatched ground shows."""
+    """True = may attend; a masked cell is transparent, so the hatched background shows."""
     ax = plots.mask_map(MASK, SKY, ["a", "b", "c"], title="causal")
     image = ax.images[0]
     alpha = image.to_rgba(image.get_array())[..., 3]
@@ -759,7 +759,7 @@ def test_every_text_of_a_mask_can_be_read(n, title, monkeypatch):
     assert_all_can_be_read(ax.figure, monkeypatch)
     width, height = inches(ax)
     assert height == pytest.approx(n * 0.36, abs=0.04)
-    if n > 2:  # else the legend is wider than the cells
+    if n > 2:  # without a figure this wide, the legend would be wider than the cells
         assert width == pytest.approx(n * 0.52, abs=0.04)
 
 
@@ -808,7 +808,7 @@ def test_a_row_per_position_and_a_column_per_dimension(language, monkeypatch):
     assert ax.yaxis_inverted()  # the first position on top
     assert not any(spine.get_visible() for spine in ax.spines.values())
     assert_all_can_be_read(ax.figure, monkeypatch)
-    assert inches(ax)[0] > 5.5  # not a square: the figure is used
+    assert inches(ax)[0] > 5.5  # the cells are not square: they fill the figure
 
 
 @pytest.mark.parametrize("encodings, high", [(sinusoids(9, 4)[1:], "1"), ([[0.5, -2.5049]], "2.5")])
@@ -916,7 +916,7 @@ def test_a_name_stands_beside_the_end_of_its_line():
         assert box.x0 - x == pytest.approx(8 * ax.figure.dpi / 72, abs=PIXEL)
         assert (box.y0 + box.y1) / 2 == pytest.approx(y, abs=2 * PIXEL)
         assert text.get_va() == "center"
-        assert text.get_annotation_clip() is False  # drawn even where limits exclude the end
+        assert text.get_annotation_clip() is False  # drawn even if limits exclude the end
 
 
 @pytest.mark.slow
@@ -951,7 +951,7 @@ sorted_apart = st.lists(st.floats(-50, 50), min_size=1, max_size=6)
 
 @given(wanted=sorted_apart, gap=st.floats(0, 10))
 def test_spread_is_the_nearest_that_keeps_the_gap(wanted, gap):
-    """No small move of one name, or of several together, that keeps the gaps is nearer."""
+    """No small move of one label, or of several together, keeps the gaps and is nearer."""
     places = spread(wanted, gap, -1e6, 1e6)
     order = np.argsort(wanted, kind="stable")
     assert (np.diff(places[order]) >= gap - 1e-9).all()

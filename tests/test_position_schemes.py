@@ -1,4 +1,4 @@
-"""The position schemes of the course, and the comparison of all on real sentences."""
+"""The position schemes of the course, and the comparison of all schemes on real sentences."""
 
 import json
 import math
@@ -20,7 +20,7 @@ from experiments.runner import Experiment
 from tests.core.no_float64 import NoFloat64
 
 SHORT_PAIRS = everyday()
-# Any words will do, so long as there are enough of them.
+# Any words will do, as long as there are enough.
 LONG_PAIRS = [
     Pair(f"{a.source} {b.source} {c.source}", f"{a.target} {b.target} {c.target}")
     for a, b, c in zip(SHORT_PAIRS, SHORT_PAIRS[70:], SHORT_PAIRS[140:], strict=False)
@@ -85,7 +85,7 @@ def test_only_the_unsigned_one_reads_a_sentence_backwards_alike(scheme, blind):
 
 @pytest.fixture
 def small(monkeypatch, tmp_path):
-    """Make a comparison small enough to be run whole."""
+    """A comparison that is small enough to be run completely."""
     monkeypatch.setattr(bench, "VOCAB_SIZE", 400)
     tiny = {"d_model": 16, "n_layers": 1, "d_ff": 16, "vocab_size": 400}
     sizes = bench.sizes

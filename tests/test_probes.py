@@ -1,4 +1,4 @@
-"""The probes: what is asked of a GRU is what is asked of a Transformer, and what is told of it."""
+"""The probes ask a GRU the same questions as a Transformer; tables of the results."""
 
 import itertools
 from dataclasses import replace
@@ -24,14 +24,14 @@ PAIRS = tuple(map(translate, SENTENCES))
 
 @pytest.fixture(scope="module")
 def translators():
-    """Each system after a few steps; what is asked here does not hang on what it learnt."""
+    """Return each system after a few training steps; the tests do not depend on what it learned."""
     training = replace(TRAINING, steps=3, warmup_steps=1, device="cpu")
     return {name: probes.fit(name, PAIRS, training) for name in probes.SYSTEMS}
 
 
 @pytest.mark.parametrize("name", probes.SYSTEMS)
 def test_writing_word_by_word_is_reading_all_at_once(translators, name):
-    """The greedy choice with its cache is the largest logit of the whole pass, also in a batch."""
+    """Greedy decoding with a cache takes the largest logit of the whole pass, also in a batch."""
     translator = translators[name]
     sources = [translator.source_ids(pair.source) for pair in PAIRS]
     written = _sequences.write(translator.model, sources, 9)
@@ -43,12 +43,12 @@ def test_writing_word_by_word_is_reading_all_at_once(translators, name):
 
 
 def test_a_gru_has_a_vocabulary_for_each_language(translators):
-    """The same id of both languages has vectors of its own: only one of them changes the words."""
+    """The same id has separate vectors in the source's and in the target's vocabulary."""
     model = translators["gru"].model
     src, tgt = torch.tensor([[5, 6]]), torch.tensor([[2, 7]])
     before, _ = model(src, tgt)
     with torch.no_grad():
-        # Token 7 does not occur in the source, so its embedding is irrelevant.
+        # Token 7 does not occur in the source, whose embedding of it therefore does not matter.
         model.core.embedding.weight[7] += 1.0
     after, _ = model(src, tgt)
     assert torch.equal(before, after)
@@ -65,7 +65,7 @@ def test_the_systems_have_about_the_same_size():
 def test_alignments_are_read_where_the_word_is_predicted(
     translators, monkeypatch, shift, low, high
 ):
-    """Row i predicts word i: weights on the right links have no errors there, and many elsewhere."""
+    """Row i predicts word i: weights on the right links have no errors only in those rows."""
     pairs = [Pair("a b c", "x y z", *[frozenset({(0, 0), (1, 1), (2, 2)})] * 2)]
     translator = translators["gru_attention"]
     weights = torch.eye(4)[:, :3].roll(shift, dims=0)[None]
@@ -87,7 +87,7 @@ def test_what_is_measured_becomes_rows(translators):
     assert all(list(row)[3:] == ["seed 1"] and "%" in row["seed 1"] for row in rows)
     n_agreeing = sum(len(pair.agreements) for pair in PAIRS)
     of_one = [row for row in probes_tables.agreements(told) if row["system"] == "Transformer"]
-    assert sum(row["number"] for row in of_one) == 2 * n_agreeing  # test, and longer
+    assert sum(row["number"] for row in of_one) == 2 * n_agreeing  # in test and in longer
     assert [row["number"] for row in probes_tables.references(told)] == [2] * 7
     of_meanings = probes_tables.meanings(told)
     assert len(of_meanings) == 4 * 3 and {row["number"] for row in of_meanings} == {2 * 1, 1}
@@ -107,7 +107,7 @@ def test_the_exact_test_counts_the_coins_that_fall_at_least_as_unevenly(only_one
 
 
 def test_a_paired_comparison_counts_what_only_one_gets_right():
-    """Of five sentences the Transformer gets three that the GRU does not, and the GRU one."""
+    """Of five sentences, three are right only with the Transformer and one only with the GRU."""
     hits = {"transformer": (1, 1, 1, 0, 0), "gru_attention": (0, 0, 0, 1, 0), "gru": (0,) * 5}
     own = {"meanings": dict.fromkeys(("drawn alike", "new, in vocabulary"), rates.packed((0, 1)))}
     told = {"runs": {}}
@@ -137,7 +137,7 @@ def test_what_needs_no_training_is_what_is_stored_and_told():
     parts, told = probes.corpus(), probes_tables.stored()["setting"]["baselines"]
     assert probes_tables.baselines(parts) == told
     assert set(told["one word apart"].values()) == {0} and told["pairs"] == 20_000
-    # The prose: eleven references hold an unknown word, eight of them in one part.
+    # The prose says that eleven references hold an unknown word, eight of them in one part.
     known = {word for pair in parts.train for word in pair.target.split()}
     unknown = {
         name: sum(not known.issuperset(pair.target.split()) for pair in getattr(parts, name))

@@ -1,4 +1,4 @@
-"""The words: spelled right, one term per concept, and no sentence twice."""
+"""The words: correct spelling, one term per concept, and no sentence twice."""
 
 import ast
 import functools
@@ -24,7 +24,7 @@ from notebooks.build import split
 
 LANGUAGES = ("es", "en")
 
-# One term per concept; these are the ways not to say it.
+# Words to avoid, with the term of the course: there is one term per concept.
 AVOID = {
     "es": {
         r"auto-atenci[oó]n": "autoatención",
@@ -64,11 +64,11 @@ AVOID = {
         r"key-value cache": "KV cache",
     },
 }
-# An entry of the glossary may be one of them, if it leads to the right one.
+# A glossary entry may be a word to avoid, if it only refers to the right term.
 SEE = r"(?m)^.+\n  (Véase|See) \{term\}`.*$"
 
 
-# What every problem set says in the same words, since the sandbox is the same for all.
+# Every problem set says this in the same words, since the sandbox is the same for all.
 WITHOUT = {
     "es": "Al calificar, tu código se ejecuta sin hilos, sin otros procesos, sin tus archivos y sin "
     "red.",
@@ -78,13 +78,13 @@ WITHOUT = {
 
 
 def unmarked(answer):
-    """Return an answer of a problem set without the lines between which nbgrader cuts it out."""
+    """Return an answer of a problem set without nbgrader's marks around it."""
     return re.sub(r"### (BEGIN|END) SOLUTION", "", answer)
 
 
 @functools.cache
 def texts(language):
-    """Return every prose text of an edition, by the place where it stands."""
+    """Return every prose text of an edition, by its place."""
     found = {}
     for path in sorted((ROOT / "notebooks" / "src").glob("*.md")):
         for cell in split(path, language).cells:
@@ -114,7 +114,7 @@ def texts(language):
 
 @functools.cache
 def texts_of_versions(language):
-    """Return what the versions of tasks say instead of the practice sets, by version and place."""
+    """Return the texts of the variants that differ from the practice sets, by variant and place."""
     found = {}
     for name, folder in folders().items():
         said = {cell.source for cell in split(folder / "master.md", language).cells}
@@ -133,18 +133,18 @@ def in_language(data, language):
     for key, value in data.items() if isinstance(data, dict) else enumerate(data):
         if key == language:
             yield value
-        elif isinstance(value, (dict, list)) and key != "heading":  # which the chapter has already
+        elif isinstance(value, (dict, list)) and key != "heading":  # already in the chapter
             yield from in_language(value, language)
 
 
 def plain(text):
-    """Return the words a reader reads: no code, formulas, quotations, addresses or markup."""
+    """Return the words that a reader reads: no code, formulas, quotations, URLs or markup."""
     text = re.sub(r"```.*?```|\$\$.*?\$\$", " ", text, flags=re.DOTALL)
     text = re.sub(r"\{[\w:]+\}`[^`]*`|`[^`\n]*`|\$[^$\n]+\$", " ", text)
     text = re.sub(r"^:::.*$|^:class:.*$|^\(\S+\)=$", " ", text, flags=re.MULTILINE)
     text = re.sub(r"\]\([^)]*\)|\{\.[\w-]+\}|https?://\S+|</?[a-z][^>\n]*>", " ", text)
-    text = re.sub(r"\b\w+_\w+\b", " ", text)  # the sizes of a shape: (vocab_size, d_model)
-    # Words of an example sentence are set in italics, examples and titles in quotation marks.
+    text = re.sub(r"\b\w+_\w+\b", " ", text)  # the shape in parentheses: (vocab_size, d_model)
+    # Example sentences are in italics; examples and titles are in quotation marks.
     text = re.sub(r"(?<!\*)\*(?!\*)[^*\n]+\*|«[^»]*»|“[^”]*”", " ", text)
     return text.replace("**", " ")
 
@@ -190,7 +190,7 @@ def test_the_project_dictionary_holds_no_word_nobody_uses():
 
 @functools.cache
 def labels(language):
-    """Return what a reader reads outside the prose: hints, widgets, labels, printed output."""
+    """Return the texts outside the prose that a reader sees: hints, widgets, labels, printed text."""
     found = {}
     for folder in ("attn_course", "assignments/sets"):
         for path in sorted((ROOT / folder).rglob("*.toml")):
@@ -202,7 +202,7 @@ def labels(language):
         for line, words in spoken(ast.parse(path.read_text(encoding="utf-8")), language):
             found[f"{path.name}:{line}"] = words
     for path in sorted((ROOT / "attn_course" / "widgets").glob("*.js")):
-        # `  es: {` opens what is said in a language, and the brace under it ends it.
+        # `  es: {` opens the texts of a language; the brace in the same column ends them.
         for said in re.findall(
             rf"^( *){language}: \{{\n(.*?)^\1\}}", path.read_text("utf-8"), re.DOTALL | re.MULTILINE
         ):
@@ -245,7 +245,7 @@ def spoken(tree, language):
 
 
 def printed(outputs):
-    """Return the words of a cell's outputs: what it prints, and what its pages show."""
+    """Return the words that a cell's outputs print or show in HTML."""
     said = []
     for output in outputs:
         said.append(output.get("text", ""))
@@ -258,7 +258,7 @@ def printed(outputs):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_one_term_per_concept(language):
-    """In prose, quizzes, hints, widgets, figures, glossary and printed output alike."""
+    """In prose, quizzes, hints, widgets, figures, glossary and printed output."""
     everything = texts(language) | texts_of_versions(language) | labels(language)
     everything["glossary.md"] = re.sub(SEE, "", everything["glossary.md"])
     read = {place: plain(text) for place, text in everything.items()}
@@ -272,7 +272,7 @@ def test_one_term_per_concept(language):
 
 
 def test_spanish_separates_thousands_with_a_thin_space():
-    """Outside tables and code, which print the same in both editions."""
+    """Tables and code are left out, since they print the same in both editions."""
     for place, text in texts("es").items():
         prose = "\n".join(line for line in text.split("\n") if not line.lstrip().startswith("|"))
         found = re.search(r".{0,30}\d,\d{3}\b", plain(prose))
@@ -283,7 +283,7 @@ def test_spanish_separates_thousands_with_a_thin_space():
 def test_no_sentence_stands_twice(language):
     seen = {}
     for place, text in texts(language).items():
-        # Rubrics, and how an experiment is run again, say the same thing in the same words.
+        # Rubrics, and the steps to repeat an experiment, use the same words on purpose.
         text = re.split(r"\*\*R[uú]bri(?:ca|c)\.\*\*", text)[0].replace(WITHOUT[language], "")
         text = re.sub(r"\*\*(Para repetirlo|Run it again)\.\*\*.*", "", text)
         for sentence in re.split(r"(?<=[.?!:])\s+|\n\n", plain(text)):
