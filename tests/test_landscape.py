@@ -144,7 +144,7 @@ def test_each_model_was_measured_at_each_number_of_steps():
 
 
 @pytest.mark.parametrize("name, share", [("recurrent", 1.0), ("recurrent_third", landscape.HIDDEN)])
-def test_each_model_predicts_the_stated_share_of_words(name, share):
+def test_recurrent_models_predict_the_stated_share_of_words(name, share):
     model, loss = next((model, loss) for n, model, loss in landscape.make_models(20) if n == name)
     ids = torch.randint(4, 19, (64, 40))
     ids[:, 0], ids[:, -1] = 2, 3

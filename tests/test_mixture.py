@@ -1,4 +1,4 @@
-"""Training data of the translators of real sentences: exchanged names and numbers, held-out data."""
+"""Training data of translators of real sentences: exchanged names and numbers, held-out data."""
 
 import re
 

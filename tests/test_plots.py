@@ -222,7 +222,7 @@ def two_panels(**options):
     return figure
 
 
-def test_the_same_figure_is_the_same_drawing_and_stays_as_it_was():
+def test_drawing_a_figure_is_reproducible_and_does_not_change_it():
     figure = two_panels()
     size = figure.get_size_inches().copy()
     first = svg(figure)
@@ -231,7 +231,7 @@ def test_the_same_figure_is_the_same_drawing_and_stays_as_it_was():
     assert not re.search(r"<dc:date>|\d\.\d{3}|DejaVu Sans'", first.replace("base64", ""))
 
 
-def test_for_a_phone_panels_are_stacked_and_lose_no_word():
+def test_on_a_phone_panels_are_stacked_with_the_same_words():
     wide, narrow = map(box, both(svg(two_panels())))
     assert wide[0] > 600 and narrow[0] < 300 and narrow[1] > 1.8 * wide[1]
     wide, narrow = both(svg(two_panels()))
@@ -247,7 +247,7 @@ def test_stacked_panels_have_their_own_numbers():
     assert svg(figure).partition("<metadata>")[0] == wide  # the shared numbers are hidden again
 
 
-def test_where_a_phone_brings_labels_together_they_stand_upright():
+def test_on_a_phone_labels_that_would_touch_are_rotated():
     names = ["Casablanca", "Titanic", "Amélie", "Rocky", "Alien", "Rambo"]
     _, ax = plt.subplots(figsize=(6, 2.9))
     plots.heatmap(weights_of(2, 6), ["a", "b"], names, ax=ax)
@@ -265,7 +265,7 @@ def test_where_a_phone_brings_labels_together_they_stand_upright():
         lambda: plt.figure(figsize=(9, 3)),  # empty
     ],
 )
-def test_some_figures_are_drawn_once(draw):
+def test_figures_that_need_no_narrow_version_are_drawn_once(draw):
     assert "<metadata>" not in svg(draw())
 
 
@@ -278,7 +278,7 @@ def test_the_ramps_end_in_the_dark_schemes_own_colours():
         np.testing.assert_allclose(turned, to_rgb(DARK[dark]), atol=0.01)
 
 
-def test_colours_that_are_one_in_the_light_are_one_in_the_dark():
+def test_colours_equal_in_the_light_are_equal_in_the_dark():
     for name, other in combinations(LIGHT, 2):
         if LIGHT[name] == LIGHT[other]:
             assert DARK[name] == DARK[other]
@@ -300,7 +300,7 @@ def test_greys_go_from_page_to_ink():
         lambda: plots.curves([1], {"a": [1]}, xlabel="x").figure,
     ],
 )
-def test_a_figure_makes_room_for_its_labels_without_the_style_too(draw):
+def test_figures_use_constrained_layout_without_the_style(draw):
     with plt.rc_context({"figure.constrained_layout.use": False}):
         assert isinstance(draw().get_layout_engine(), ConstrainedLayoutEngine)
 
@@ -428,7 +428,7 @@ def test_numbers_and_title_are_set_as_in_the_widgets():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words, upright", [(["uno", "dos"], 0), (["palabra", "larguísima"], 90)])
-def test_keys_stand_upright_only_where_they_would_touch(words, upright):
+def test_key_labels_are_rotated_only_where_they_would_touch(words, upright):
     own = plots.heatmap(weights_of(2, 2), words, words)
     assert {label.get_rotation() for label in own.get_xticklabels()} == {upright}
     _, wide = plt.subplots(figsize=(9, 3))
@@ -439,7 +439,7 @@ def test_keys_stand_upright_only_where_they_would_touch(words, upright):
     assert {label.get_rotation() for label in narrow[0].get_xticklabels()} == {90}
 
 
-def test_upright_starts_where_the_gap_is_smaller_than_five_points():
+def test_labels_are_rotated_where_the_gap_is_below_five_points():
     """Two labels on axes that are just wide enough, or one pixel too narrow."""
     figure, ax = plt.subplots(figsize=(8, 3))
     sizes = [ax.text(0, 0, word).get_window_extent().width for word in ("palabra", "larguísima")]
@@ -487,7 +487,7 @@ MATRIX = {
 
 @pytest.mark.parametrize("name", MATRIX)
 @pytest.mark.parametrize("bad", [[np.nan], [np.inf, np.nan], [np.inf], [np.nan, -np.inf]])
-def test_a_nan_or_an_infinity_would_be_a_hole_and_is_refused(name, bad):
+def test_nan_and_infinity_are_refused(name, bad):
     values = np.full((2, 2), 0.5)
     values.flat[: len(bad)] = bad
     also = ", or -inf where masked" if name == "values" else ""
@@ -501,7 +501,7 @@ def test_a_nan_or_an_infinity_would_be_a_hole_and_is_refused(name, bad):
 
 @pytest.mark.parametrize("name", ["values", "encodings"])
 @pytest.mark.parametrize("bad, got", [("abc", "str"), ([[1.0], [1.0, 2.0]], "list"), (print, "b")])
-def test_what_is_not_an_array_of_numbers_is_refused(name, bad, got):
+def test_arrays_that_are_not_numeric_are_refused(name, bad, got):
     with pytest.raises(ValueError, match=f"^{name}: expected an array of numbers, got {got}"):
         MATRIX[name](bad)
 
@@ -515,13 +515,13 @@ def test_what_is_not_an_array_of_numbers_is_refused(name, bad, got):
         (lambda: plots.curves([], {"a": []}, xlabel="x"), r"x: .* got shape \(0,\)"),
     ],
 )
-def test_nothing_to_draw_is_refused(draw, message):
+def test_empty_arrays_are_refused(draw, message):
     with pytest.raises(ValueError, match=message) as caught:
         draw()
     assert ": expected at least one number, got shape (" in str(caught.value)
 
 
-def test_tensors_are_drawn_with_their_gradient_left_behind():
+def test_tensors_that_require_gradients_are_drawn():
     tensor = torch.tensor([[0.25, 0.75]], requires_grad=True)
     assert written(plots.heatmap(tensor, ["q"], ["a", "b"]).texts) == ["0.25", "0.75"]
     assert plots.head_grid(tensor[None], ["q"], ["a", "b"]).axes[0].images
@@ -562,7 +562,7 @@ def places(figure):
     "n_heads, lines",
     [(1, [1]), (2, [2]), (4, [4]), (5, [3, 2]), (7, [4, 3]), (8, [4, 4]), (9, [3, 3, 3])],
 )
-def test_heads_fill_lines_of_up_to_four(n_heads, lines):
+def test_heads_fill_rows_of_up_to_four(n_heads, lines):
     weights = weights_of(n_heads, 2, 3)
     figure = plots.head_grid(weights, SKY[:2], SKY)
     assert places(figure) == [(i, j) for i, n in enumerate(lines) for j in range(n)]
@@ -576,7 +576,7 @@ def test_heads_fill_lines_of_up_to_four(n_heads, lines):
 
 
 @in_both_languages
-def test_layers_are_lines_and_heads_columns(language):
+def test_layers_are_rows_and_heads_columns(language):
     set_language(language)
     weights = weights_of(2, 5, 2, 2)
     figure = plots.head_grid(weights, SKY[:2], SKY[:2])
@@ -688,7 +688,7 @@ def test_a_mask_is_filled_where_a_query_may_attend_and_hatched_elsewhere():
 
 
 @in_both_schemes
-def test_what_is_filled_stands_out_in_both_schemes(seen):
+def test_filled_cells_have_contrast_in_both_schemes(seen):
     ax = plots.mask_map(MASK, SKY, SKY)
     filled = seen(ax.images[0].to_rgba(ax.images[0].get_array())[2, 0, :3])
     assert contrast(filled, seen([1, 1, 1])) >= 3
@@ -697,7 +697,7 @@ def test_what_is_filled_stands_out_in_both_schemes(seen):
 
 
 @in_both_languages
-def test_the_legend_explains_what_there_is(language):
+def test_the_legend_names_only_the_kinds_of_cells_present(language):
     set_language(language)
     expected = {
         "es": ["puede atender", "enmascarado", "no atiende a nada"],
@@ -781,7 +781,7 @@ def test_several_masks_share_a_figure(monkeypatch):
         (MASK[:0], r"expected at least one row and column, got shape \(0, 3\)"),
     ],
 )
-def test_masks_that_are_refused(mask, message):
+def test_invalid_masks_are_refused(mask, message):
     with pytest.raises(ValueError, match=f"^mask: {message}$"):
         plots.mask_map(mask, SKY, SKY)
     assert not plt.get_fignums()
@@ -966,7 +966,7 @@ def test_spread_is_the_nearest_that_keeps_the_gap(wanted, gap):
 
 
 @given(wanted=sorted_apart, gap=st.floats(0, 10))
-def test_spread_keeps_to_its_bounds_and_leaves_alone_what_is_apart(wanted, gap):
+def test_spread_respects_its_bounds_and_keeps_separated_places(wanted, gap):
     places = spread(wanted, gap, -60.0, 60.0)
     assert (places >= -60 - 1e-9).all() and (places <= 60 + 1e-9).all()
     if len(wanted) == 1 or np.diff(np.sort(wanted)).min() >= gap:
@@ -988,7 +988,7 @@ def test_spread_keeps_to_its_bounds_and_leaves_alone_what_is_apart(wanted, gap):
         ([1, 2], {"a": [1, 2]}, "yx", 'log: expected "", "x", "y" or "xy", got \'yx\''),
     ],
 )
-def test_curves_that_are_refused(x, series, log, message):
+def test_invalid_curves_are_refused(x, series, log, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         plots.curves(x, series, xlabel="n", log=log)
     assert not plt.get_fignums()

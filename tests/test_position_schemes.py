@@ -28,7 +28,7 @@ LONG_PAIRS = [
 
 
 @pytest.mark.parametrize("n_buckets, farthest", [(32, 128), (8, 20)])
-def test_buckets_are_those_of_another_library(n_buckets, farthest):
+def test_buckets_equal_those_of_another_library(n_buckets, farthest):
     distances = torch.arange(-3 * farthest, 3 * farthest + 1)
     expected = RelativePositionBias._relative_position_bucket(
         distances, causal=False, num_buckets=n_buckets, max_distance=farthest
@@ -75,7 +75,7 @@ def test_signed_alibi_charges_by_the_side(n_heads):
 
 
 @pytest.mark.parametrize("scheme, blind", [(ALiBiPositions, True), (SignedALiBiPositions, False)])
-def test_only_the_unsigned_one_reads_a_sentence_backwards_alike(scheme, blind):
+def test_only_unsigned_alibi_is_symmetric_under_reversal(scheme, blind):
     torch.manual_seed(0)
     layer = MultiHeadAttention(8, 2, relative=scheme(2)).double().eval()
     x = torch.randn(1, 5, 8, dtype=torch.float64)
@@ -101,7 +101,7 @@ def small(monkeypatch, tmp_path):
     return bench.Material(parts, 20), tmp_path / "r.json"
 
 
-def test_long_sentences_are_only_asked(small):
+def test_long_sentences_are_only_in_the_tests(small):
     material, _ = small
     assert max(map(bench.n_words, material.train)) <= bench.SHORT
     long = [pair for name, some in material.tests.items() if name != "1–8" for pair in some]
@@ -110,7 +110,7 @@ def test_long_sentences_are_only_asked(small):
     assert max(map(bench.n_words, material.everything)) > bench.SHORT
 
 
-def test_what_was_measured_is_not_measured_again(small, capsys):
+def test_measured_rows_are_not_measured_again(small, capsys):
     material, results = small
     steps = {"translation": 6, "language": 6}
     whole = Experiment("?", results, bench.Bench(lambda: material, steps).rows, 1)

@@ -30,7 +30,7 @@ def translators():
 
 
 @pytest.mark.parametrize("name", probes.SYSTEMS)
-def test_writing_word_by_word_is_reading_all_at_once(translators, name):
+def test_greedy_decoding_with_a_cache_equals_one_whole_pass(translators, name):
     """Greedy decoding with a cache takes the largest logit of the whole pass, also in a batch."""
     translator = translators[name]
     sources = [translator.source_ids(pair.source) for pair in PAIRS]
@@ -42,7 +42,7 @@ def test_writing_word_by_word_is_reading_all_at_once(translators, name):
         assert logits.argmax(dim=-1)[0].tolist() == row
 
 
-def test_a_gru_has_a_vocabulary_for_each_language(translators):
+def test_a_gru_has_separate_embeddings_for_each_language(translators):
     """The same id has separate vectors in the source's and in the target's vocabulary."""
     model = translators["gru"].model
     src, tgt = torch.tensor([[5, 6]]), torch.tensor([[2, 7]])
@@ -62,7 +62,7 @@ def test_the_systems_have_about_the_same_size():
 
 
 @pytest.mark.parametrize("shift, low, high", [(0, 0.0, 0.0), (1, 0.4, 1.0)])
-def test_alignments_are_read_where_the_word_is_predicted(
+def test_alignments_are_read_in_the_row_that_predicts_the_word(
     translators, monkeypatch, shift, low, high
 ):
     """Row i predicts word i: weights on the right links have no errors only in those rows."""
@@ -74,7 +74,7 @@ def test_alignments_are_read_where_the_word_is_predicted(
     assert probes._alignments(translators["gru"], pairs) is None
 
 
-def test_what_is_measured_becomes_rows(translators):
+def test_measurements_become_table_rows(translators):
     names = ("test", "validation", *probes_tables.PARTS)
     parts = type("Parts", (), dict.fromkeys(names, PAIRS))
     told = {"runs": {}, "setting": {"baselines": {"alignments": {"diagonal": [0.5, 0.4, 0.6]}}}}
@@ -122,7 +122,7 @@ def test_a_paired_comparison_counts_what_only_one_gets_right():
         rates.apart(rates.packed((0, 1)), rates.packed((0,)))
 
 
-def test_a_rate_is_chosen_for_a_gru_by_validation(monkeypatch):
+def test_a_grus_learning_rate_is_chosen_by_validation(monkeypatch):
     asked = []
     monkeypatch.setattr(probes, "trained", lambda *given: asked.append(given[:3]))
     monkeypatch.setattr(probes, "corpus", lambda: None)
@@ -133,7 +133,7 @@ def test_a_rate_is_chosen_for_a_gru_by_validation(monkeypatch):
 
 
 @pytest.mark.slow
-def test_what_needs_no_training_is_what_is_stored_and_told():
+def test_results_without_training_are_as_stored_and_stated():
     parts, told = probes.corpus(), probes_tables.stored()["setting"]["baselines"]
     assert probes_tables.baselines(parts) == told
     assert set(told["one word apart"].values()) == {0} and told["pairs"] == 20_000

@@ -180,7 +180,7 @@ def test_every_word_is_spelled_right(language):
 
 
 @pytest.mark.slow
-def test_the_project_dictionary_holds_no_word_nobody_uses():
+def test_every_word_of_the_project_dictionary_is_used():
     used = " ".join(
         " ".join([*texts(language).values(), *texts_of_versions(language).values()])
         for language in LANGUAGES
@@ -190,7 +190,7 @@ def test_the_project_dictionary_holds_no_word_nobody_uses():
 
 @functools.cache
 def labels(language):
-    """Return the texts outside the prose that a reader sees: hints, widgets, labels, printed text."""
+    """Return what a reader sees outside the prose: hints, widgets, labels, printed output."""
     found = {}
     for folder in ("attn_course", "assignments/sets"):
         for path in sorted((ROOT / folder).rglob("*.toml")):
@@ -280,7 +280,7 @@ def test_spanish_separates_thousands_with_a_thin_space():
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_no_sentence_stands_twice(language):
+def test_no_sentence_occurs_twice(language):
     seen = {}
     for place, text in texts(language).items():
         # Rubrics, and the steps to repeat an experiment, use the same words on purpose.
@@ -294,7 +294,7 @@ def test_no_sentence_stands_twice(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_problem_set_says_what_its_code_runs_without(language):
+def test_every_problem_set_states_the_limits_of_the_sandbox(language):
     saying = [place for place, text in texts(language).items() if WITHOUT[language] in text]
     assert [place.split()[0] for place in saying] == sorted(
         f"ps{number}" for number in range(1, 14)

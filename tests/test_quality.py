@@ -1,4 +1,4 @@
-"""The page of results tells what the shipped translator does."""
+"""The page of results states what the shipped translator gives."""
 
 import json
 import re
@@ -20,7 +20,7 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?")
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 RATE = re.compile(r"(\d+(?:\.\d+)?)\N{NO-BREAK SPACE}% \((\d+(?:\.\d+)?)–(\d+(?:\.\d+)?)\)")
 TOLD = json.loads(QUALITY.read_text(encoding="utf-8"))
-# What depends on all the 100,000 pairs of the training, which take a minute to draw and to count.
+# These need all the 100,000 training pairs, which take a minute to draw and to count.
 NEEDS_ALL = {"one word apart", "IBM model 1"}
 
 
@@ -29,13 +29,13 @@ def subject(corpus):
     return Translator.pretrained("grammar"), replace(corpus, train=corpus.train[:100])
 
 
-# Not "memory", which looks things up in all the training, nor "cuts", which takes minutes, nor
-# what is trained there: test_translation and its neighbours train each system and ask that it be
-# good.
+# "memory" is left out because it searches all the training pairs, "cuts" because it takes minutes,
+# and tables of systems trained for them because test_translation and its neighbours train each
+# system.
 @pytest.mark.parametrize(
     "name", ["translations", "alignments", "agreements", "meanings", "references"]
 )
-def test_the_page_of_results_tells_what_it_does(subject, name):
+def test_the_page_of_results_gives_the_translators_results(subject, name):
     measured = quality.TABLES[name](*subject)
     assert len(measured) == len(TOLD[name])
     for row, told in zip(measured, TOLD[name], strict=True):
@@ -61,7 +61,7 @@ def alike(measured, told, number=None):
         return n == told_n and abs(right - told_right) <= 1
     near = max(0.5, 102 / number) if number else 0.5
     if not RATE.fullmatch(told) or "." not in told:
-        near = max(near, 1)  # of whole numbers, one is as near as it gets
+        near = max(near, 1)  # a rate in whole percent may differ by one
     allowed = [0.005] * 3 if "%" not in told and "(" in told else [near, 2 * near, 2 * near]
     return all(
         abs(float(a) - float(b)) <= most + 1e-9
@@ -92,7 +92,7 @@ def test_cells_are_compared_within_one_prediction(measured, told, number, same):
 
 @pytest.mark.parametrize("name", TOLD)
 def test_every_rate_has_its_number_and_its_interval(name):
-    """The intervals follow from the rate and the number, where the row says it."""
+    """The interval follows from the rate and the number, where the row gives the number."""
     for row in TOLD[name]:
         for cell in map(str, row.values()):
             for rate, low, high in RATE.findall(cell):
@@ -101,14 +101,14 @@ def test_every_rate_has_its_number_and_its_interval(name):
                     n, digits = row["number"], len(rate.partition(".")[2])
                     expected = wilson_interval(round(float(rate) * n / 100), n)
                     told = (float(low) / 100, float(high) / 100)
-                    # A rate in whole percent may have come from any of several counts.
+                    # A rate in whole percent may come from any of several counts.
                     assert told == pytest.approx(expected, abs=0.012 if digits == 0 else 0.001)
     rated = [cell for row in TOLD[name] for cell in map(str, row.values()) if "%" in cell]
     assert all(RATE.fullmatch(cell) for cell in rated if cell not in BARE), name
 
 
-# Of the sentences asked, not of what more of them would give: how many have a neighbour, and what
-# a head would get by chance.
+# These percentages are of the evaluated sentences and have no interval: the share with a neighbour,
+# and the chance level of a head.
 BARE = {row["one word apart"] for row in TOLD["translations"]}
 BARE |= {row["head 1"] for row in TOLD["references"] if row["who looks"] == "by chance"}
 
@@ -132,7 +132,7 @@ def test_every_number_in_the_prose_is_a_setting_or_in_a_table(language):
         probes.STEPS,
         probes.STEPS // probes.SWEEP,
     }
-    # And of real sentences: what all systems share, how probable is called sure, the corpus.
+    # The settings for real sentences: common parameters, the probability called sure, the corpus.
     recipe, sizes = RECIPES["tatoeba"], translators_systems.KERAS
     settings |= {
         int(translators.BUDGET),
@@ -154,7 +154,7 @@ def test_every_number_in_the_prose_is_a_setting_or_in_a_table(language):
     assert set(NUMBER.findall(prose)) - known <= {"0", "1"}  # the ends of a scale
 
 
-def test_what_the_prose_counts_in_words(subject):
+def test_counts_that_the_prose_spells_out(subject):
     """Ten references with a word that no training target has; sixteen sentences of documents."""
     translator, parts = subject
     unknown = {

@@ -1,4 +1,4 @@
-"""The programs of the documents on texts of our own: the items, the measures, and a part measured again."""
+"""The programs of the documents on our own texts: the items, the measures, and a part again."""
 
 import json
 from collections import Counter
@@ -18,7 +18,7 @@ STORED = json.loads(programs.RESULTS.read_text(encoding="utf-8"))
 # The items.
 
 
-def test_each_passage_has_its_answer_word_for_word_and_three_sentences_that_matter():
+def test_each_passage_contains_its_answer_and_has_three_key_sentences():
     found = readings()
     assert len(found) == 50 and {one.subject for one in found} == {*SUBJECTS}
     for one in found:
@@ -43,7 +43,7 @@ def test_no_sentence_to_translate_was_read_by_the_translator(needed):
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
-def test_harder_opinions_are_others_and_even(language):
+def test_harder_opinions_are_distinct_and_balanced(language):
     harder = opinions("harder", language)
     assert Counter(opinion.label for opinion in harder) == dict.fromkeys(LABELS, 10)
     others = [*opinions("to_learn_from", language), *opinions("to_be_asked", language)]
@@ -70,7 +70,7 @@ def test_answers_are_compared_as_squad_does():
         ("The answer is no.", False),
     ],
 )
-def test_an_answer_is_none_if_it_says_so(said, empty):
+def test_a_reply_that_admits_no_answer_counts_as_none(said, empty):
     assert programs.no_answer(said) == empty
 
 
@@ -89,14 +89,14 @@ def test_another_passage_of_the_subject_does_not_answer_the_question():
 def test_words_are_counted_in_either_kind_of_opinion():
     known = [Opinion("good soup", "positive"), Opinion("bad soup", "negative")]
     found = programs.by_words(known, ["good soup", "bad soup", "soup"])
-    # One of one has the word, one is added: 2/3 against 1/3.
+    # The class's only opinion has the word; with 1 added to each count: 2/3 against 1/3.
     np.testing.assert_allclose(found, [np.log(2), -np.log(2), 0], atol=1e-12)
 
 
-# What is stored, and a part of it again.
+# The stored results, and a part of them again.
 
 
-def test_everything_was_measured():
+def test_the_stored_results_are_complete():
     assert list(STORED) == list(programs.TASKS)
     for name in ("smollm2", "reader"):
         assert len(STORED["answers"]["said"][name]) == 50
@@ -122,7 +122,7 @@ def test_minilm_picks_and_judges_as_stored(needed):
 
 
 @pytest.mark.slow
-def test_smollm2_says_what_is_stored_alone_as_among_others(needed):
+def test_smollm2_gives_the_stored_replies_outside_a_batch(needed):
     needed("smollm2")
     pairs = sentences_to_translate()
     for i in (2, 27):
@@ -131,7 +131,7 @@ def test_smollm2_says_what_is_stored_alone_as_among_others(needed):
 
 
 @pytest.mark.slow
-def test_what_sentences_and_marks_receive_is_shared_out(needed):
+def test_attention_received_by_sentences_sums_to_less_than_one(needed):
     needed("minilm")
     model, tokenizer = minilm.model()
     sentences = readings()[0].sentences

@@ -13,7 +13,7 @@ STORED = json.loads(real.RESULTS.read_text(encoding="utf-8"))
 RUNS = {(run["name"], run["dropout"], run["seed"]): run for run in STORED["runs"]}
 
 
-def test_every_training_is_there_once_with_all_its_measurements():
+def test_every_training_is_stored_once_with_all_its_measurements():
     wanted = [
         (name, dropout, seed)
         for name, (_, dropouts, *_) in real.TRAININGS.items()
@@ -27,7 +27,7 @@ def test_every_training_is_there_once_with_all_its_measurements():
         assert np.isfinite(run["training"] + run["validation"] + run["bleu"]).all()
 
 
-def test_each_optimiser_is_repeated_at_the_rate_that_was_best_for_it():
+def test_each_optimiser_is_repeated_at_its_best_rate():
     runs = {tuple(run.values())[:4]: run["validation"] for run in STORED["optimizers"]}
     places = [row.places[0] for row in real.rows().values()]
     assert list(runs) == [tuple(key.values()) for name, key in places if name == "optimizers"]
@@ -37,12 +37,12 @@ def test_each_optimiser_is_repeated_at_the_rate_that_was_best_for_it():
         assert rates[0] < best < rates[-1]
 
 
-def test_the_sentences_it_translates_are_ours():
+def test_the_translated_sentences_are_our_own():
     ours = {pair.source for pair in everyday()}
     assert len(ours.intersection(STORED["sentences"])) == len(STORED["sentences"]) == 3
 
 
-def test_runs_of_a_seed_begin_alike_and_dropout_is_what_parts_them():
+def test_runs_of_a_seed_start_equal_and_differ_only_by_dropout():
     for seed in real.SEEDS:
         without, with_it = (RUNS["few", dropout, seed] for dropout in (0.0, 0.3))
         for part in ("training", "validation"):
@@ -51,7 +51,7 @@ def test_runs_of_a_seed_begin_alike_and_dropout_is_what_parts_them():
 
 
 @pytest.mark.slow
-def test_a_run_on_the_corpus_starts_as_it_did(needed):
+def test_the_first_losses_on_the_corpus_are_as_stored(needed):
     needed("tatoeba")
     torch.set_num_threads(1)
     parts, tokenizer = real.corpus()

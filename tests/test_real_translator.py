@@ -1,4 +1,4 @@
-"""The translator of real sentences that comes with the course: how it was made, how good it is."""
+"""The shipped translator of real sentences: how it was made, and its scores."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from attn.metrics import chrf
 
 ROOT = Path(__file__).resolve().parents[1]
 JUDGED = json.loads((ROOT / "notebooks" / "data" / "judged.json").read_text(encoding="utf-8"))
-SEARCH = {"beam_width": 4, "length_penalty": 1.0}  # as on the page that shows it
+SEARCH = {"beam_width": 4, "length_penalty": 1.0}  # as on the translator's page
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def translator():
 
 
 @pytest.mark.parametrize("language", ("en", "es"))
-def test_its_files_are_small_and_its_sizes_those_of_the_recipe(language):
+def test_the_files_are_small_and_have_the_sizes_of_the_recipe(language):
     folder = models.translator_folder("tatoeba", language)
     assert sum(path.stat().st_size for path in folder.iterdir()) < 4_000_000
     translator = Translator.load(folder)
@@ -36,9 +36,9 @@ def test_its_files_are_small_and_its_sizes_those_of_the_recipe(language):
 
 
 @pytest.mark.parametrize("language", JUDGED)
-def test_the_sentences_of_the_documents_were_judged_as_it_translates_them(language):
+def test_the_stored_judgements_are_of_the_translations_that_it_gives_now(language):
     translator, judged = Translator.pretrained(source_language=language), JUDGED[language]
-    # The page computes in float64 as well, so that every processor chooses the same words.
+    # The page computes in float64 as well, so every processor chooses the same words.
     translator.model.double()
     found = translator.translate([row["source"] for row in judged], **SEARCH)
     assert found == [row["translation"] for row in judged]
@@ -53,11 +53,11 @@ def test_no_word_is_refused(translator, text):
 
 
 @pytest.mark.slow
-def test_what_it_learnt_from_and_how_good_it_is(translator, needed):
-    """What the page of the translator says of its corpus, and its scores on every tenth sentence.
+def test_the_corpus_and_the_scores_are_as_stated(translator, needed):
+    """What the translator's page says of its corpus, and the scores on every tenth sentence.
 
-    Those of all sentences are on the page of results; these are the scores of its numbers, and of
-    no others.
+    The page of results has the scores on all sentences; its scores belong to exactly these
+    weights.
     """
     needed("tatoeba")
     parts = tatoeba()
@@ -76,8 +76,8 @@ def test_what_it_learnt_from_and_how_good_it_is(translator, needed):
 
 
 @pytest.mark.slow
-def test_two_sentences_are_translated_better_one_by_one(translator, needed):
-    """Why `cut` parts sentences that would fit together: of 60 pairs of them, drawn apart."""
+def test_translating_sentences_one_at_a_time_scores_higher(translator, needed):
+    """`cut` separates sentences even where two would fit: on 60 pairs, chrF gains more than 5."""
     needed("tatoeba")
     alone = [pair for pair in tatoeba()["clusters"] if pair.source[-1] in ".?!"][:240:2]
     pairs = list(zip(alone[::2], alone[1::2], strict=True))

@@ -1,4 +1,4 @@
-"""Each change of the recipe changes one thing, and its results are stored and shown."""
+"""Each change of the recipe changes one setting, and its results are stored and shown."""
 
 import json
 from dataclasses import replace
@@ -12,7 +12,7 @@ from experiments.translators_tables import choices
 
 
 @pytest.mark.parametrize("name", recipes.CHANGES)
-def test_a_change_changes_one_thing(name):
+def test_each_change_changes_one_setting(name):
     def settings(recipe):
         training = {f"training {n}": value for n, value in vars(recipe.training).items()}
         return {**vars(recipe), **recipe.sizes, **training, "sizes": None, "training": None}
@@ -23,7 +23,7 @@ def test_a_change_changes_one_thing(name):
     assert len(changed) == {"none": 0, "vectors of 128": 2}.get(name, 1)
 
 
-def test_a_change_is_trained_measured_and_shown():
+def test_each_change_is_trained_measured_and_shown():
     tiny = replace(
         recipes.RECIPE,
         vocab_size=300,
@@ -50,6 +50,6 @@ def test_the_mean_of_weights_is_that_of_the_last_steps():
     assert model.weight.item() == 3.0
 
 
-def test_every_choice_that_is_listed_was_tried():
+def test_every_listed_change_was_tried():
     told = json.loads(recipes.RESULTS.read_text(encoding="utf-8"))
     assert told.keys() == {"search", *recipes.CHANGES}

@@ -1,4 +1,4 @@
-"""What a release carries: a wheel that works alone, and the site in one archive.
+"""A release consists of a wheel that works alone, and of the site in one archive.
 
 And what `pip install -e` leaves: a package that editors find.
 """
@@ -19,7 +19,7 @@ spec = importlib.util.spec_from_file_location("archive", ROOT / "book" / "archiv
 archive = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(archive)
 
-# A wheel is made of these files. Other files of the working tree must not get into it.
+# A wheel is made of these files only; other files of the working tree must not get into it.
 SOURCES = ("attn", "attn_course", "pyproject.toml", "README.md", "LICENSE")
 
 
@@ -103,7 +103,7 @@ print(len(named("grammar")(n_train=10)["train"]))
 
 
 @pytest.mark.slow
-def test_it_works_in_an_empty_folder_with_nothing_of_the_repository(wheel, tmp_path):
+def test_an_installed_wheel_works_without_the_repository(wheel, tmp_path):
     installed, empty = tmp_path / "installed", tmp_path / "empty"
     empty.mkdir()
     command = [sys.executable, "-m", "pip", "install", wheel, "-qq", "--no-deps"]
@@ -129,7 +129,7 @@ def test_it_works_in_an_empty_folder_with_nothing_of_the_repository(wheel, tmp_p
 
 
 def test_editors_and_type_checkers_find_the_package_in_the_clone(tmp_path):
-    """They look into folders, as this finder of Python does, and run no finder of a package."""
+    """They search folders, as this path finder of Python does, and run no finder of a package."""
     script = "from importlib.machinery import PathFinder as f; print(f.find_spec('attn').origin)"
     done = subprocess.run(
         [sys.executable, "-P", "-c", script],
@@ -149,7 +149,7 @@ def test_a_site_with_the_same_pages_has_the_same_archive(tmp_path):
         for page in ("index.html", "es/índice.html"):
             (site / page).write_text(f"<p>{page}</p>", encoding="utf-8")
             os.utime(site / page, (date, date))
-        # The parts of the language model stay out: they are larger than all the rest.
+        # The parts of the language model are left out, since they are larger than all other files.
         (site / "model").mkdir()
         (site / "model" / "part-1-0.bin").write_bytes(b"0")
         archive.main(tmp_path / name / "attn-site.zip", site)

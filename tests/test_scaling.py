@@ -1,4 +1,4 @@
-"""The laws of scaling: counts against models, curves against known ones, and a part of the rows again."""
+"""Scaling laws: counts against models, fits against known curves, and a part of the rows again."""
 
 import math
 import random
@@ -24,7 +24,7 @@ STORED = read(scaling.RESULTS)
 
 
 @pytest.mark.parametrize("d_model, n_layers, vocab_size", ((8, 1, 10), (12, 3, 7), (64, 2, 96)))
-def test_parameters_are_those_of_a_model_without_its_gains(d_model, n_layers, vocab_size):
+def test_the_count_of_parameters_leaves_out_gains(d_model, n_layers, vocab_size):
     sizes = {"d_model": d_model, "n_layers": n_layers}
     for d_ff in (4 * d_model, 20):
         model = DecoderOnly(
@@ -40,21 +40,22 @@ def test_parameters_are_those_of_a_model_without_its_gains(d_model, n_layers, vo
 
 
 @pytest.mark.parametrize("d_model", (8, 48))
-def test_operations_are_those_that_a_step_does(d_model):
-    """The counter leaves attention out on a CPU, and the products with weights are counted twice back."""
+def test_the_count_of_operations_is_that_of_a_training_step(d_model):
+    """On a CPU, the counter ignores attention; backward counts each product with weights twice."""
     model, multiplier = scaling.new_model(d_model, 0)
     ids = torch.randint(96, (3, 11), generator=torch.Generator().manual_seed(0))
     with FlopCounterMode(display=False) as counter:
         scaling.loss_of(model, ids, multiplier).backward()
     assert counter.get_total_flops() == training_flops(scaling.size(d_model), 3 * 10)
-    # A causal attention: each token has a score with, and a share of, each that is not behind it.
+    # Causal attention: each token has a score with itself and with each earlier token, and takes a
+    # share of each of their values.
     seen = sum(range(1, 65)) / 64
     by_hand = 3 * 2 * 2 * seen * d_model * scaling.N_LAYERS
     attended = training_flops(0, 1, scaling.N_LAYERS * 64 * d_model)
     assert attended == pytest.approx(by_hand, rel=0.02)
 
 
-def test_a_law_is_found_again_from_losses_that_obey_it():
+def test_a_law_is_recovered_from_its_own_losses():
     rng = np.random.default_rng(0)
     sizes, tokens = 10 ** rng.uniform(3, 6, 25), 10 ** rng.uniform(5, 7, 25)
     for exact in (
@@ -83,7 +84,7 @@ def test_the_lowest_point_of_a_parabola(lowest, depth, steepness):
         parabola_minimum(sizes, -losses)
 
 
-def test_a_power_law_is_found_again():
+def test_a_power_law_is_recovered():
     x = np.array([1e9, 7e9, 3e11])
     assert power_law(x, 4.5 * x**0.31) == pytest.approx((0.31, 4.5))
 
@@ -101,7 +102,7 @@ def test_a_power_law_is_found_again():
         (lambda: parameters(64, 0, 96), "n_layers: expected at least 1, got 0"),
     ),
 )
-def test_what_no_curve_goes_through_is_refused(call, told):
+def test_points_that_no_curve_fits_are_refused(call, told):
     with pytest.raises(ValueError, match=f"^{told}"):
         call()
 
@@ -110,7 +111,7 @@ def test_what_no_curve_goes_through_is_refused(call, told):
 
 
 def test_mup_is_the_standard_parametrisation_at_the_base_width():
-    """Table 8 of Yang et al. (2022): at other widths logits and the steps of hidden matrices shrink."""
+    """Table 8 of Yang et al. (2022): at larger widths, mup reduces logits and hidden updates."""
     (one, by_one), (mup, by_mup) = (scaling.new_model(scaling.BASE, 3, m) for m in (False, True))
     assert by_one == by_mup == 1 and one.embedding.scale == mup.embedding.scale
     for model in (one, mup):
@@ -127,13 +128,13 @@ def test_mup_is_the_standard_parametrisation_at_the_base_width():
                 rms[d_model, is_mup] = (multiplier * model(ids)[0]).std().item()
     base, wide = scaling.BASE, 16 * scaling.BASE
     assert rms[wide, False] == pytest.approx(rms[base, False], rel=0.5)
-    # The embedding, which is also the output, is random at first: the sum grows like a root.
+    # The output is the random embedding at first, so the sum grows with the root of the width.
     assert rms[wide, True] == pytest.approx(rms[base, True] / math.sqrt(16), rel=0.5)
 
 
 @pytest.mark.parametrize("is_mup", (False, True))
 def test_only_the_hidden_matrices_take_shorter_steps_in_mup(is_mup, monkeypatch):
-    """The first step of Adam moves each weight that has a gradient by the learning rate."""
+    """Adam's first step moves each weight that has a gradient by the learning rate."""
     ids = torch.randint(96, (200, scaling.CONTEXT + 1), generator=torch.Generator().manual_seed(0))
     monkeypatch.setattr(scaling, "excerpts", lambda part: ids)
     d_model, rate, warmup = 4 * scaling.BASE, 0.01, 1
@@ -146,7 +147,7 @@ def test_only_the_hidden_matrices_take_shorter_steps_in_mup(is_mup, monkeypatch)
         assert most.item() == pytest.approx(expected, rel=0.02)
 
 
-def test_nothing_is_read_twice_and_each_size_spends_its_budget():
+def test_no_text_is_repeated_and_each_size_spends_its_budget():
     for row in STORED["isoflop"]:
         attended = scaling.N_LAYERS * scaling.CONTEXT * row["d_model"]
         spent = training_flops(row["parameters"], row["tokens"], attended)
@@ -169,7 +170,7 @@ def test_the_rate_of_the_rule_was_checked_and_the_rates_of_the_optimisers_lie_in
 
 
 def test_the_fit_is_that_of_the_stored_rows():
-    """The values, which no draw touches, and that the law of the smaller budgets has not seen the largest."""
+    """Compares the fitted values, which need no resampling; the largest budget is held out."""
     again = scaling.fitted(STORED, n_drawn=2)
     for name in ("E", "A", "a", "B", "b"):
         assert again[0][name][0] == pytest.approx(STORED["fit"][name][0], rel=1e-3)
@@ -190,11 +191,11 @@ def test_the_fit_is_that_of_the_stored_rows():
 
 
 @pytest.mark.slow
-def test_rows_come_out_again(needed):
+def test_rows_are_reproduced(needed):
     needed("tatoeba")
     torch.set_num_threads(1)
     assert scaling.read_text() == STORED["text"]
-    # The quickest size of the smallest budget, whole.
+    # The fastest size of the smallest budget is trained completely.
     (row,) = (
         r
         for r in STORED["isoflop"]
@@ -204,7 +205,7 @@ def test_rows_come_out_again(needed):
     assert found.pop("loss") == pytest.approx(row["loss"], abs=0.01)
     for name, value in found.items():
         assert value == pytest.approx(row[name], abs=0.002)
-    # The first steps of others.
+    # Of other rows, only the first steps are trained.
     rng = random.Random(0)
     for row in rng.sample(STORED["widths"], 4):
         key = row["d_model"], scaling.WIDTH_STEPS, row["rate"], row["seed"]

@@ -1,4 +1,4 @@
-"""What chapter 16 counts, keeps in pages and rounds, against what PyTorch counts and plain caches keep."""
+"""Counts, paged caches and rounding of chapter 16, against PyTorch's counts and plain caches."""
 
 import json
 import os
@@ -70,7 +70,7 @@ def test_a_step_takes_the_operations_that_pytorch_counts(model, batch, context):
     assert decode.flops == counted(lambda: model(ids[:, -1:], cache=cache))
 
 
-def test_reading_takes_the_operations_of_writing_the_same_tokens_one_by_one(model):
+def test_prefill_takes_the_operations_of_decoding_the_same_tokens(model):
     prefill, last = prefill_and_decode(model.config, 2, 9)
     steps = [prefill_and_decode(model.config, 2, n)[1] for n in range(1, 10)]
     assert prefill.flops == sum(step.flops for step in steps)
@@ -88,12 +88,12 @@ def test_the_bytes_are_those_of_the_matrices_and_of_the_cache(model):
     assert found == matrices / 2 + cache.nbytes / 4
 
 
-def test_the_roof_is_the_lower_of_both_limits():
+def test_the_roofline_is_the_lower_of_both_limits():
     intensities = np.array([0.1, 2.0, 5.0, 9.0])
     assert roofline(intensities, 10.0, 2.0).tolist() == pytest.approx([0.2, 4.0, 10.0, 10.0])
 
 
-def test_a_model_of_experts_or_nothing_to_read_is_refused():
+def test_models_with_experts_and_empty_batches_are_refused():
     config = TransformerConfig(8, d_model=8, n_heads=2, experts=MixtureOfExperts(4, 2, 8))
     with refuses(
         "config: expected attention and one feed-forward network in each layer, "
@@ -126,12 +126,12 @@ def test_no_weight_moves_by_more_than_half_a_step_of_its_group(bits, group):
     step = groups.abs().amax(dim=-1) / (2 ** (bits - 1) - 1)
     moved = (dequantise(steps, scales) - weights).view_as(groups).abs().amax(dim=-1)
     assert (moved <= 0.5001 * step).all()
-    # The largest of a group stays where it is, and uses the last step.
+    # The largest weight of a group is unchanged, and uses the largest step.
     assert (steps.view_as(groups).abs().amax(dim=-1) == 2 ** (bits - 1) - 1).all()
     assert len(steps.unique()) <= 2**bits - 1
 
 
-def test_eight_bits_by_rows_are_those_of_the_package():
+def test_eight_bit_rows_equal_those_of_the_package():
     weights = normal(6, 10, dtype=torch.float32)
     weights[2] = 0
     theirs = quantised.quantise({"weight": weights})
@@ -141,7 +141,7 @@ def test_eight_bits_by_rows_are_those_of_the_package():
     assert torch.equal(dequantise(steps, scales), quantised.dequantise(theirs)["weight"])
 
 
-def test_bits_and_groups_that_do_not_exist_are_refused():
+def test_invalid_bits_and_groups_are_refused():
     with refuses("bits: expected a whole number from 2 to 8, got 1"):
         quantise(torch.ones(4), 1)
     with refuses("group: expected a divisor of the 10 columns, got 4"):
@@ -158,7 +158,7 @@ def paged(model, n_pages=40, page_size=4):
 
 
 class Plain:
-    """The same service without pages: a cache of its own for each request."""
+    """A service without pages: each request has a cache of its own."""
 
     def __init__(self, model):
         self.model, self.caches = model, {}
@@ -175,8 +175,8 @@ class Plain:
         )
 
 
-def test_pages_give_what_plain_caches_give(model):
-    """Four requests in turns, two with the same beginning and one forked, on pages used before."""
+def test_paged_caches_equal_plain_caches(model):
+    """Four requests take turns: two with a common prefix, one forked, on pages used before."""
     cache, plain, generator = paged(model), Plain(model), torch.Generator().manual_seed(1)
 
     def ids(n):
@@ -202,7 +202,7 @@ def test_pages_give_what_plain_caches_give(model):
             step(request, ids(1))
     for request in "abcd":
         torch.testing.assert_close(cache.read(request), plain.read(request), atol=1e-5, rtol=1e-5)
-    # 19, 11, 22 and 19 tokens; c shares two pages with a, and so does d, the third begun alike.
+    # c shares two pages with a; d, forked from a after 13 tokens, shares its three full pages.
     assert [len(cache.ids[request]) for request in "abcd"] == [19, 11, 22, 19]
     assert cache.n_used == 5 + 3 + (6 - 2) + (5 - 3)
     for request in "abcd":
@@ -211,11 +211,11 @@ def test_pages_give_what_plain_caches_give(model):
 
 
 def numbers(ids):
-    """Return keys and values by which each token is known."""
+    """Return keys and values that are the id of each token."""
     return torch.tensor(ids, dtype=torch.float32).expand(2, 1, 1, -1)[..., None]
 
 
-def test_a_page_that_another_reads_is_copied_before_it_is_written_to():
+def test_a_shared_page_is_copied_before_a_write():
     cache = PagedCache(n_pages=4, page_size=4, n_layers=1, n_kv_heads=1, d_k=1)
     cache.start("a", [1, 2, 3])
     cache.append("a", [1, 2, 3], numbers([1, 2, 3]))
@@ -228,16 +228,16 @@ def test_a_page_that_another_reads_is_copied_before_it_is_written_to():
     assert cache.n_used == 3
 
 
-def test_only_the_same_tokens_after_the_same_beginning_are_shared():
+def test_only_equal_pages_after_an_equal_prefix_are_shared():
     cache = PagedCache(n_pages=9, page_size=2, n_layers=1, n_kv_heads=1, d_k=1)
     cache.start("a", [1, 2, 3, 4])
     cache.append("a", [1, 2, 3, 4], numbers([1, 2, 3, 4]))
     assert cache.start("other beginning", [9, 2, 3, 4, 5]) == 0
     assert cache.start("one page", [1, 2, 3, 9, 5]) == 2
-    # The last token is read again, since its logits are wanted.
+    # The last token is read again, since its logits are needed.
     assert cache.start("the same", [1, 2, 3, 4]) == 2
     assert cache.start("longer", [1, 2, 3, 4, 5]) == 4
-    # The page of a request that begins otherwise holds the same tokens, and other keys.
+    # The page of the other request has the same tokens after another prefix, so its keys differ.
     cache.start("b", [9, 9, 3, 4])
     cache.append("b", [9, 9, 3, 4], numbers([9, 9, 3, 4]))
     assert cache.start("like b", [9, 9, 3, 4, 5]) == 4
@@ -247,7 +247,7 @@ def test_only_the_same_tokens_after_the_same_beginning_are_shared():
     assert cache.start("later", [1, 2, 3, 4, 5]) == 0
 
 
-def test_a_cache_that_is_full_says_so_and_keeps_nothing(model):
+def test_a_full_cache_raises_and_keeps_nothing(model):
     cache = paged(model, n_pages=3)
     read_on(model, cache, "a", [1, 2, 3, 4, 5])
     with refuses("n_pages: expected 2 free pages, got 1"):
@@ -274,12 +274,12 @@ def test_a_cache_that_is_full_says_so_and_keeps_nothing(model):
 @pytest.mark.parametrize(
     "mix, size, shares", [("nothing in common", 16, False), ("a common beginning", 16, True)]
 )
-def test_a_busy_service_keeps_the_tokens_that_are_stored(mix, size, shares):
+def test_simulated_services_keep_the_stored_numbers_of_tokens(mix, size, shares):
     row = STORED["pages"][mix][f"pages of {size}" + (", shared" if shares else "")]["0"]
     assert bench.pages(0, bench.MIXES[mix], size, shares) == row
 
 
-def test_the_work_of_the_stored_speeds_is_that_of_the_model():
+def test_the_operations_and_bytes_of_stored_speeds_are_the_models():
     read_at_once = {n: prefill_and_decode(SMOLLM2, 1, int(n))[0] for n in STORED["prefill"]}
     written = {b: prefill_and_decode(SMOLLM2, int(b), bench.CONTEXT)[1] for b in STORED["decode"]}
     for name, counted_anew in {"prefill": read_at_once, "decode": written}.items():
@@ -288,7 +288,7 @@ def test_the_work_of_the_stored_speeds_is_that_of_the_model():
 
 
 @pytest.mark.slow
-def test_rounding_costs_what_is_stored(needed):
+def test_the_loss_after_rounding_is_as_stored(needed):
     needed("smollm2")
     stored = STORED["bits"]["an outlier"]["4 bits, 32"]
     found = bench.rounding(True, 4, 32, n_texts=2)
@@ -297,7 +297,7 @@ def test_rounding_costs_what_is_stored(needed):
     assert found["weights"] == pytest.approx(stored["weights"], abs=2e-4)
 
 
-def test_an_outlier_that_its_norm_undoes_changes_nothing():
+def test_an_outlier_compensated_by_the_norm_does_not_change_logits():
     torch.manual_seed(0)
     model, ids = DecoderOnly(CONFIGS["llama"]).eval(), torch.arange(9)[None]
     other = bench.with_an_outlier(model)
@@ -337,7 +337,7 @@ print(json.dumps([{name: serving.kernel(name) for name in serving.SHAPES}, refus
 
 
 def test_the_kernel_is_as_exact_as_pytorchs_own(needed):
-    """In a process of its own, since PyTorch would use any Triton that it finds."""
+    """It runs in a process of its own, since PyTorch would use any Triton that it finds."""
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join((str(ROOT), str(needed("triton")))),

@@ -1,4 +1,4 @@
-"""What a cell says where a pretrained model is missing."""
+"""The messages of cells when a pretrained model is missing."""
 
 import pytest
 
@@ -21,19 +21,19 @@ USES = (
 
 
 @pytest.mark.parametrize("use", USES)
-def test_every_use_of_a_missing_model_says_in_a_sentence_how_to_fetch_it(without_models, use):
+def test_every_use_of_a_missing_model_names_the_command_to_fetch_it(without_models, use):
     for part in (*smollm2.read(), *smollm2.model()):
         with pytest.raises(smollm2.NotFetched, match=r"`python -m attn fetch smollm2`"):
             use(part)
 
 
-def test_the_other_model_is_named_where_it_is_missing(without_models):
+def test_a_missing_minilm_is_named_in_its_message(without_models):
     for part in minilm.model():
         with pytest.raises(smollm2.NotFetched, match=r"MiniLM.*`python -m attn fetch minilm`"):
             part.encode("text")
 
 
-def test_a_notebook_shows_the_sentence_in_its_language_and_no_trace(without_models, language):
+def test_a_notebook_shows_the_message_in_its_language_without_a_traceback(without_models, language):
     set_language(language)
     with pytest.raises(smollm2.NotFetched) as raised:
         smollm2.path()
@@ -42,8 +42,8 @@ def test_a_notebook_shows_the_sentence_in_its_language_and_no_trace(without_mode
     assert shown.startswith({"es": "Esta celda necesita", "en": "This cell needs"}[language])
 
 
-def test_another_file_in_its_place_is_not_taken_for_none(monkeypatch, tmp_path):
-    """What is wrong with a file that is there is said as it is."""
+def test_a_file_with_a_wrong_checksum_is_not_reported_as_missing(monkeypatch, tmp_path):
+    """A damaged file raises the error of the checksum, not `NotFetched`."""
     (tmp_path / "SmolLM2-135M-Instruct.Q4_1.gguf").write_bytes(b"GGUF")
     monkeypatch.setenv("ATTN_MODELS", str(tmp_path))
     with pytest.raises(ValueError, match="sha256") as raised:

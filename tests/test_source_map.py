@@ -1,4 +1,4 @@
-"""The source map: every section and row is there, and what it says of each place is so.
+"""The source map has every section and row, and each place uses what the map says it uses.
 
 A place that *runs* names words of the code that treats its subject; they are looked for in the
 statements of that section, leaving out those that only show numbers read from a file. A place
@@ -28,7 +28,7 @@ CHAPTERS = {path.stem for path in (ROOT / "notebooks" / "src").glob("*.md")}
 PAGES = {path.stem for path in (ROOT / "book" / "es").glob("*.md")}
 ENTRIES = [part for document in SOURCES["document"] for part in document["section"]]
 PLACES = [place for entry in [*ENTRIES, *SOURCES["row"]] for place in entry["places"]]
-# A word that occurs in more sections than this does not tell their subject.
+# A word that occurs in more sections than this does not identify a subject.
 MANY = 4
 
 
@@ -39,7 +39,7 @@ def scopes(table):
 
 
 def names(text):
-    """Return the global names that a statement reads and those that it gives."""
+    """Return the global names that a statement reads and those that it assigns."""
     module = symtable.symtable(text, "cell", "exec")
     read = {
         symbol.get_name()
@@ -49,7 +49,7 @@ def names(text):
     }
     given = {symbol.get_name() for symbol in module.get_symbols() if symbol.is_assigned()}
     (node,) = ast.parse(text).body
-    # The target of a loop is set before its body reads it.
+    # The target of a loop is assigned before its body reads it.
     if isinstance(node, ast.For):
         read -= {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)}
     return read, given
@@ -97,13 +97,13 @@ def sections(chapter):
 
 
 def holds(code, words, shows):
-    """Say whether each of the words is in some statement of the kind asked for."""
+    """Return whether each word is in some statement that shows stored numbers, or that does not."""
     texts = [text for text, stored in code if stored == shows]
     return all(any(word in text for text in texts) for word in words)
 
 
 def fault(place):
-    """Return what is untrue of a place of the map, or None."""
+    """Return what is wrong with a place of the map, or None."""
     page, _, label = place["at"].partition("#")
     how, words = place["how"], place.get("uses", [])
     if how == "mentioned":
@@ -136,7 +136,7 @@ def test_every_section_of_every_document_is_counted():
         document["number"]: sum(part["headings"] for part in document["section"])
         for document in SOURCES["document"]
     }
-    # The headings of the documents (slides of 001, parts of 002); each text counts once.
+    # The headings of the documents (slides of 001, parts of 002); equal headings count once.
     assert counted == {"000": 27, "001": 64, "002": 5, "003": 27, "004": 20}
 
 
@@ -154,7 +154,7 @@ def test_every_chapter_is_reached_from_the_source_map():
     assert {name for name in CHAPTERS if re.match(r"\d\d_|A\d_", name)} <= reached
 
 
-def test_what_the_map_says_of_each_place_is_so():
+def test_the_map_is_right_about_each_place():
     assert {place["how"] for place in PLACES} == set(attn_pages.HOW)
     found = {(place["at"], place["how"]): fault(place) for place in PLACES}
     assert not {place: told for place, told in found.items() if told}
@@ -172,7 +172,7 @@ def test_what_the_map_says_of_each_place_is_so():
         pytest.param("results#systems", "runs", ["ROUGE"], id="a page of results"),
     ],
 )
-def test_a_false_place_is_caught(at, how, uses):
+def test_a_wrong_place_is_found(at, how, uses):
     assert fault({"at": at, "how": how, "uses": uses})
 
 

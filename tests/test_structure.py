@@ -1,4 +1,4 @@
-"""The shape of the repository: who imports whom, what is pinned, what must not be there."""
+"""The structure of the repository: imports, pinned versions, and what must not be in it."""
 
 import ast
 import re
@@ -175,14 +175,14 @@ PACKAGES = ("attn", "attn_course")
 
 @pytest.fixture(scope="module")
 def tracked(needed):
-    """The paths of all files that are in the repository or about to be."""
+    """The paths of all tracked files and of untracked files that git does not ignore."""
     listing = [needed("git"), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     done = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True)
     return done.stdout.split("\0")[:-1]
 
 
 def room(module):
-    """Return the row of the table a module belongs to: ``attn``, or the part of it."""
+    """Return the row of the table for a module: ``attn``, or the part of it."""
     return ".".join(module.split(".")[:2])
 
 
@@ -214,12 +214,12 @@ def test_imports_go_one_way():
             assert target in allowed, f"{module} imports {imported}"
 
 
-# These write into folders of their own, which are gone when they end.
+# These write into temporary folders.
 SCRATCH = {"audit.py", "translator_latency.py", "translate_file.py"}
 
 
-def test_files_are_written_whole():
-    """Whatever keeps results does it by `attn.io`: a full disk or a kill leaves the old ones."""
+def test_results_are_written_only_by_attn_io():
+    """Results are written by `attn.io`: a full disk or a killed process leaves the old file."""
     for path in [
         *MODULES.values(),
         *(ROOT / "benchmarks").glob("*.py"),
@@ -236,19 +236,19 @@ def test_files_are_written_whole():
 
 
 def docstrings(tree):
-    """Return the constants that are docstrings."""
+    """Return the string constants that are docstrings."""
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
     documented = (node for node in ast.walk(tree) if isinstance(node, kinds))
     return [n.body[0].value for n in documented if ast.get_docstring(n) is not None]
 
 
-# Strings that read as a folder that is not their package's own, and may.
+# Strings that look like a folder outside their package, and are none.
 NO_PATHS = {
-    # A folder among the user's data.
+    # a folder among the user's data
     "attn_course.exercises.kept": {"attn"},
-    # What a cell in a page may import.
+    # names that a cell in a page may import
     "attn_course.in_page.plan": {"attn", "attn.reference"},
-    # A key in a file of weights, and a salt.
+    # a key in a file of weights, and a salt
     "attn_course.own_machine.weights": {"attn"},
     "attn_course.plots.vector": {"attn"},
 }
@@ -256,7 +256,7 @@ NO_PATHS = {
 
 @pytest.fixture(scope="module")
 def folders(tracked):
-    """The folders of the repository that are no package."""
+    """The folders of the repository that are not packages."""
     return {path.split("/")[0] for path in tracked if "/" in path} - set(PACKAGES)
 
 
@@ -278,7 +278,7 @@ def paths_elsewhere(code, package, folders):
 
 
 def test_files_are_found_by_functions_and_not_by_paths_into_the_other_package(folders):
-    """A path is an import that the table does not see."""
+    """A path into the other package is a dependency that the table of imports does not see."""
     for module, path in MODULES.items():
         found = paths_elsewhere(path.read_text(encoding="utf-8"), module.split(".")[0], folders)
         assert found == NO_PATHS.get(module, set()), module
@@ -302,12 +302,12 @@ def test_files_are_found_by_functions_and_not_by_paths_into_the_other_package(fo
         ("attn_course", "open('../tests/solutions/' + name)"),
     ],
 )
-def test_a_path_into_the_other_package_is_seen(package, code, folders):
+def test_a_path_into_the_other_package_is_found(package, code, folders):
     assert paths_elsewhere(f'"""See attn/masks.py."""\nfolder = {code}', package, folders)
 
 
 @pytest.mark.parametrize("text", ["Run `python -m attn fetch`.", '<div class="attn-check">'])
-def test_text_may_speak_of_the_other_package(text, folders):
+def test_text_may_mention_the_other_package(text, folders):
     code = f'"""See attn/masks.py."""\nshow({text!r})'
     assert not paths_elsewhere(code, "attn_course", folders)
 
@@ -345,7 +345,7 @@ def test_check_loads_the_exercise_that_it_is_asked_for_and_no_other():
 
 
 def test_no_exercise_needs_another():
-    """What several share has a module of its own, so that one exercise is loaded alone."""
+    """Code that several exercises share is in a module of its own, so each exercise loads alone."""
     chapters = "attn_course.exercises.chapters"
     for module, path in MODULES.items():
         if module.startswith(f"{chapters}."):
@@ -367,7 +367,7 @@ def test_the_packages_import_nothing_of_the_repository_around_them():
                 assert not {name.split(".")[0] for name in names} & (folders - own), module
 
 
-def test_what_an_exercise_reads_is_packaged_with_it():
+def test_the_files_of_an_exercise_are_packaged():
     packaged = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
     folder = ROOT / "attn_course" / "exercises" / "chapters"
     modules = {path.stem for path in folder.glob("ch*.py")} | {p.stem for p in folder.glob("a*.py")}
@@ -404,7 +404,7 @@ def test_every_folder_and_top_file_is_on_the_map_of_the_readme(tracked):
             assert name in readme, f"{name} is not in README.md"
 
 
-def test_the_readme_tells_the_lines_that_are_there():
+def test_the_readme_gives_the_current_numbers_of_lines():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     command = ["make", "-s", "lines"]
     counted = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
@@ -442,7 +442,7 @@ def test_each_direct_dependency_has_its_reason():
 
 
 def without_captions(toc):
-    """Return a table of contents with the names of its parts, which are in its language, left out."""
+    """Return a table of contents without the captions of its parts, which are translated."""
     return re.sub(r"caption: .+", "caption", toc)
 
 
@@ -454,7 +454,7 @@ def test_both_editions_have_the_same_pages_in_the_same_order():
         assert any([*ROOT.glob(f"{page}.md"), *ROOT.glob(f"{page}.ipynb")]), page
 
 
-def test_the_english_configuration_holds_only_what_differs():
+def test_the_english_configuration_has_only_settings_that_differ():
     base = yaml.safe_load((ROOT / "_config.yml").read_text())
     changes = yaml.safe_load((ROOT / "_config.en.yml").read_text())
 
@@ -475,14 +475,14 @@ FORBIDDEN = {
 }
 
 
-def test_nothing_tracked_holds_what_is_forbidden(tracked):
+def test_no_tracked_file_contains_forbidden_text(tracked):
     for name in tracked:
         path = ROOT / name
         if path.suffix in {".webp", ".png", ".safetensors"} or path == Path(__file__).resolve():
             continue
-        # A deleted file that is not yet committed is still listed.
+        # Git still lists a deleted file until the deletion is committed.
         if path.is_file():
-            # The letters of a picture in base64 may spell anything.
+            # The base64 text of a picture may contain any word by chance, so it is left out.
             text = re.sub(
                 r'"image/png": "[^"]*"|base64,[\w+/=]+', "", path.read_text(encoding="utf-8")
             )

@@ -1,4 +1,4 @@
-"""Tables of results have the same cells as text and as HTML, and refuse rows of another length."""
+"""Tables of results: the same cells as text and as HTML; rows of another length are refused."""
 
 from xml.etree import ElementTree
 
@@ -28,7 +28,7 @@ def test_text_and_html_hold_the_same_cells():
     assert [line.split() for line in lines] == [[cell for cell in row if cell] for row in expected]
 
 
-def test_numbers_end_and_words_begin_in_one_column():
+def test_numbers_are_right_aligned_and_words_left_aligned():
     first, *rest = repr(Table(COLUMNS, ROWS)).splitlines()
     assert first.endswith("weight") and all(len(line) == len(first) for line in rest)
     assert [line[:5] for line in rest] == ["<pad>", "sum  ", "none "]
@@ -48,7 +48,7 @@ def test_headings_and_first_cells_with_words_are_headers():
     assert [cell.get("scope") for cell in numbered.iter("th")] == ["col"] * 2
 
 
-def test_booleans_are_words():
+def test_booleans_are_printed_as_words():
     assert cells(Table({"same": ".2f"}, [(True,), (np.bool_(False),)])) == [
         ["same"],
         ["True"],
@@ -73,6 +73,6 @@ def test_numbers_in_strings_are_aligned_as_numbers():
         ({"a": ""}, [(1, 2)], r"rows: expected 1 cells for \('a',\), got \[1, 2\]"),
     ],
 )
-def test_what_does_not_fit_is_refused(columns, rows, message):
+def test_invalid_tables_are_refused(columns, rows, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         Table(columns, rows)

@@ -1,4 +1,4 @@
-"""The plan of a course: what the page says of the sets is what the sets are."""
+"""The plan of a course: what the page says of the problem sets agrees with the sets."""
 
 import re
 from pathlib import Path
@@ -18,7 +18,7 @@ each_language = pytest.mark.parametrize("language", PAGES)
 
 
 def difficulties(language, name):
-    """Return the mistakes that the page names for a set: pairs of task and misconception."""
+    """Return the mistakes that the page names for a set, as pairs of task and misconception."""
     section = re.search(
         rf"^### `{name}`:.*?(?=^### |^\()", PAGES[language], re.MULTILINE | re.DOTALL
     )

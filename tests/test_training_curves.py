@@ -1,4 +1,4 @@
-"""What chapter 8 draws: a cheap part of it again, and whether its files fit together."""
+"""The figures of chapter 8: a quick part is measured again, and their files are consistent."""
 
 import json
 from dataclasses import replace
@@ -22,7 +22,7 @@ def parts(corpus):
     return replace(corpus, train=corpus.train[: curves.N_TRAIN])
 
 
-def test_the_recorded_run_starts_as_it_did(parts):
+def test_the_first_losses_of_the_recorded_run_are_as_stored(parts):
     training = curves.begun(parts, curves.CONFIG)
     training.go_to(0)
     assert curves.first_loss(training) == pytest.approx(REPLAY["train"][0], abs=0.02)
@@ -41,7 +41,7 @@ def test_the_first_frame_is_that_of_the_untrained_model(parts):
         np.testing.assert_allclose(sentence["weights"][0], 100 * cross, atol=0.6)
 
 
-def test_every_curve_and_every_run_is_there():
+def test_every_curve_and_every_run_is_stored():
     keys = {(c["norm"], c["learning_rate"], c["warmup_steps"]) for c in MEASURED["curves"]}
     assert keys == {(n, p, w) for n in ("pre", "post") for p in curves.PEAKS for w in (1, 100)}
     assert all(len(c["losses"]) == curves.SHORT // curves.EVERY for c in MEASURED["curves"])
@@ -52,14 +52,14 @@ def test_every_curve_and_every_run_is_there():
 
 
 def test_the_run_on_fewest_pairs_is_that_of_the_four_recipes():
-    """Measured again for the long sentences, it gets as many of the others right."""
+    """The run was repeated to evaluate long sentences; its exact matches are the same."""
     recipe = {"label_smoothing": 0.1, "dropout": 0.1}
     runs = [r["exact_match"] for r in MEASURED["runs"] if recipe.items() <= r.items()]
     again = [r["test"] for r in MEASURED["more_pairs"] if r["n_train"] == curves.N_TRAIN]
     assert again == runs
 
 
-def test_the_film_fits_in_a_page_and_ends_well():
+def test_the_recording_is_small_and_ends_with_right_translations():
     assert curves.REPLAY.stat().st_size < 60_000
     assert REPLAY["steps"] == list(curves.CHECKPOINTS)
     for sentence in REPLAY["sentences"]:

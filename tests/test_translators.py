@@ -1,4 +1,4 @@
-"""The comparison of translators on real sentences: its parts, its queue, and what it stored."""
+"""The comparison of translators on real sentences: its parts, runner and stored results."""
 
 import doctest
 import json
@@ -53,7 +53,7 @@ def test_an_epoch_has_every_example_once_in_batches_of_about_as_many_tokens(exam
     places = [batches.places(step) for step in range(batches.n_batches)]
     assert sorted(np.concatenate(places).tolist()) == list(range(300))
     tokens = [sum(len(examples[i][1]) + 1 for i in some) for some in places]
-    # One batch holds the sentences that are left over.
+    # One more batch holds the remaining sentences.
     assert max(tokens) < 125 and sorted(tokens)[1] > 75
     spread = [
         max(len(examples[i][0]) for i in some) - min(len(examples[i][0]) for i in some)
@@ -73,7 +73,7 @@ def test_a_batch_depends_on_seed_and_step_alone(examples):
 # Systems -----------------------------------------------------------------------------------
 
 
-def test_what_is_compared_has_about_as_many_parameters():
+def test_compared_systems_have_about_the_same_number_of_parameters():
     sizes = {
         name: sum(p.numel() for p in TRAINED[name].make().parameters())
         for name in ("transformer", "gru_attention", "gru", "torch")
@@ -85,8 +85,8 @@ def test_what_is_compared_has_about_as_many_parameters():
 
 
 @pytest.mark.parametrize("name", TRAINED)
-def test_each_writes_what_it_finds_most_probable(name):
-    """Whatever it decodes with: the token written is that of the whole prediction."""
+def test_each_system_writes_its_most_probable_tokens(name):
+    """Each token that a system writes is the most probable in a pass over the whole sequence."""
     torch.manual_seed(0)
     system = TRAINED[name]
     model = system.make().eval()
@@ -99,17 +99,17 @@ def test_each_writes_what_it_finds_most_probable(name):
         assert logits[0].argmax(-1).tolist()[: len(ids)] == ids
 
 
-def test_words_are_those_of_the_tutorial():
+def test_word_tokens_are_those_of_the_tutorial():
     words = translators_systems.StrippedWords([Pair("No, no!", "¿No? ¡No!")])
-    # The tokenizer's list of marks lacks ¡.
+    # The tutorial's list of punctuation marks lacks ¡.
     assert words.words[1][4:] == ["no", "¡no"]
     long = Pair("no " * 30, "no " * 30)
     source, target = words.example(long)
     assert len(source) == 20 and len(target) == 19
 
 
-def test_nothing_is_dropped_twice():
-    """PyTorch's layers drop among weights and inside their networks, ours do not."""
+def test_dropout_is_not_applied_twice():
+    """PyTorch's layers also drop attention weights and inner units; ours do not."""
     torch.manual_seed(0)
     core = translators_systems.make_torch().core.model.train()
     layer, x = core.encoder.layers[0], torch.randn(2, 3, 128)
@@ -122,12 +122,12 @@ def test_apertium_may_be_missing(monkeypatch):
     assert UNTRAINED["apertium"](PARTS, ["a cat"]) is None
 
 
-# The queue ---------------------------------------------------------------------------------
+# The runner ---------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def small(monkeypatch, tmp_path):
-    """A tiny corpus, two tiny systems, and what makes a queue of them in an empty folder."""
+    """A tiny corpus and two tiny systems; return a function that makes a bench in a new folder."""
     monkeypatch.setattr(
         translators, "tatoeba", lambda n=None: PARTS | {"train": PARTS["train"][:n]}
     )
@@ -147,7 +147,7 @@ def small(monkeypatch, tmp_path):
     )
     monkeypatch.setattr(translators, "SIZES", config)
     monkeypatch.setattr(translators, "SEEDS", (0, 1))
-    # sacrebleu has no interval for texts so wrong that some resamples score nothing.
+    # sacrebleu gives no interval for texts so wrong that some resamples match nothing.
     monkeypatch.setattr(translators, "N_RESAMPLES", 0)
     monkeypatch.setattr(translators, "PAIRED", (("keras", "transformer"),))
     monkeypatch.setattr(translators, "N_PAIRS", (5, 10))
@@ -159,12 +159,12 @@ def small(monkeypatch, tmp_path):
 
 
 def run(bench, file, only=None):
-    """Measure the rows of a bench, and return the file."""
+    """Measure the rows of a bench, and return the content of its file."""
     Experiment("?", file, bench.rows, 1, lambda: {"budget": bench.budget}).run(only=only)
     return json.loads(file.read_text(encoding="utf-8"))
 
 
-def test_the_queue_goes_on_where_it_was_stopped(small, capsys, tmp_path):
+def test_an_interrupted_queue_continues_where_it_stopped(small, capsys, tmp_path):
     before = run(small(), tmp_path / "t.json", only=5)  # one of them is left out
     assert [*before] == ["budget", "setting", "runs", "rates"]
     assert list(before["rates"]) == ["transformer 0.001"]
@@ -194,7 +194,7 @@ def test_steps_follow_from_the_budget_and_the_rate_from_validation(small, tmp_pa
         assert one["steps"] == 16 and one["learning_rate"] == float(best.split()[1])
 
 
-def test_the_same_seed_comes_out_the_same_and_another_does_not(small):
+def test_equal_seeds_give_equal_results_and_others_do_not(small):
     losses = [[], []]
     for again in range(2):
         bench = small()
@@ -207,7 +207,7 @@ def test_the_same_seed_comes_out_the_same_and_another_does_not(small):
     assert not torch.equal(one.output.weight, other.output.weight)
 
 
-def test_of_several_looks_the_best_weights_are_kept(small, monkeypatch):
+def test_the_weights_of_the_best_validation_are_kept(small, monkeypatch):
     seen, losses = [], iter([3.0, 1.0, 2.0, 4.0])
 
     def held_out_loss(system, model, examples):
@@ -220,7 +220,7 @@ def test_of_several_looks_the_best_weights_are_kept(small, monkeypatch):
     assert torch.equal(model.output.weight, seen[1]) and not torch.equal(seen[1], seen[3])
 
 
-def test_another_budget_is_not_mixed_in(small, tmp_path):
+def test_results_of_another_budget_are_refused(small, tmp_path):
     run(small(), tmp_path / "t.json", only=1)
     with pytest.raises(ValueError, match=r"t\.json: expected budget 5\.0, got 4\.0$"):
         run(translators.Bench(small.args[0], 5.0), tmp_path / "t.json")
@@ -259,14 +259,14 @@ def test_translations_are_scored_as_a_whole_and_in_groups():
     assert told["length"]["1–4"]["bleu"] == 100 and told["length"]["5–6"]["exact"] == 0
 
 
-def test_the_better_of_two_is_found_better():
+def test_the_better_of_two_systems_is_significantly_better():
     right = [f"la casa número {n} es muy grande y roja" for n in range(30)]
     worse = [text.replace("grande", "alta") if i % 2 else text for i, text in enumerate(right)]
     pairs = [Pair("", text) for text in right]
     told = translators.compared(worse, right, pairs, {"length": {"1–4": [1], "5–6": range(10)}})
     n, one, other, p = told["all"]["all"]
     assert n == 30 and one < other == 100 and p < 0.01
-    # A bootstrap over one sentence has no interval.
+    # A bootstrap over a single sentence has no interval.
     assert list(told["length"]) == ["5–6"]
     alike = [text if i % 2 else text.replace("grande", "alta") for i, text in enumerate(right)]
     assert translators.compared(worse, alike, pairs, {})["all"]["all"][3] > 0.05
@@ -293,7 +293,7 @@ def a_run(bleu):
     return {"parameters": 1_900_000, "steps": 10, "seconds": 9.6, "validation_loss": 3.0} | both
 
 
-def test_what_was_not_run_has_no_row_and_seeds_are_averaged():
+def test_systems_without_a_run_have_no_row_and_seeds_are_averaged():
     told = {
         "runs": {
             "memory": {"seconds": 1.0} | {t: scored(16.0) for t in translators.TESTS},
@@ -311,7 +311,7 @@ def test_what_was_not_run_has_no_row_and_seeds_are_averaged():
         assert empty == []
 
 
-def test_differences_are_those_of_each_seed():
+def test_differences_are_taken_within_each_seed():
     groups = {"all": {"all": [1000, 20.0, 24.0, 0.001]}}
     other = {"all": {"all": [1000, 21.0, 23.0, 0.04]}}
     told = {
@@ -326,7 +326,7 @@ def test_differences_are_those_of_each_seed():
     assert translators_tables.differences(told)[0]["against"] == "GRU without attention"
 
 
-def test_a_power_law_is_found_and_what_it_leaves():
+def test_a_power_law_and_its_residuals_are_found():
     x = np.array([1e3, 3e3, 1e4, 3e4, 1e5])
     a, b, c = translators_tables.power_law(x, 1.5 + 40 * x**-0.3)
     assert (a, b, c) == pytest.approx((1.5, 40, 0.3), rel=0.01)
@@ -345,7 +345,7 @@ def test_a_power_law_is_found_and_what_it_leaves():
 
 
 def test_the_charts_of_the_pages_are_those_of_their_tables():
-    """Another version of matplotlib may move a mark a little; what stands in a chart stays."""
+    """Versions of matplotlib may move marks a little; the text of a chart must be the same."""
     assert {path.name for path in charts.FIGURES.iterdir()} == {
         f"{name}.{language}.svg" for name in charts.CHARTS for language in PAGES[QUALITY]
     }
@@ -378,7 +378,7 @@ def test_the_file_is_small_and_every_run_has_its_fields():
 
 
 @pytest.mark.slow
-def test_the_corpus_and_the_memory_are_those_of_the_results(needed):
+def test_the_corpus_and_the_translation_memory_are_as_stored(needed):
     needed("tatoeba")
     bench = translators.Bench()
     parts = {name: len(pairs) for name, pairs in bench.parts.items()}
@@ -391,8 +391,8 @@ def test_the_corpus_and_the_memory_are_those_of_the_results(needed):
 
 
 @pytest.mark.slow
-def test_a_few_steps_on_the_corpus_give_what_is_stored(needed, tmp_path):
-    """Fields as stored, and a loss below that of the first step."""
+def test_a_few_steps_on_the_corpus_give_the_stored_fields(needed, tmp_path):
+    """The fields are those that are stored, and the loss is lower than at the first step."""
     needed("tatoeba")
     parts = translators.tatoeba(3000)
     system = TRAINED["gru_attention"]

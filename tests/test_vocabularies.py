@@ -1,4 +1,4 @@
-"""How byte-level BPE cuts real sentences: what is counted, and what is stored of it."""
+"""How byte-level BPE splits real sentences: counts, and a part of the stored results again."""
 
 import doctest
 
@@ -19,12 +19,12 @@ def test_examples_in_docstrings():
     assert tried.attempted and not tried.failed
 
 
-def test_a_smaller_vocabulary_is_the_beginning_of_a_larger_one():
+def test_a_smaller_vocabulary_has_the_first_merges_of_a_larger_one():
     large = BytePairTokenizer.train(TEXTS, 600)
     assert vocabularies.smaller(large, 400) == BytePairTokenizer.train(TEXTS, 400)
 
 
-def test_what_is_told_of_each_vocabulary():
+def test_the_measurements_of_each_vocabulary_are_consistent():
     pairs = everyday()
     told = vocabularies.measured({"train": pairs[50:], "validation": pairs[:50]}, (300, 500))
     assert list(told) == ["joint 300", "joint 500", "one for each 300", "one for each 500"]
@@ -37,13 +37,13 @@ def test_what_is_told_of_each_vocabulary():
     # More merges give longer pieces.
     for kind in ("joint", "one for each"):
         assert told[f"{kind} 500"]["Spanish"][1] < told[f"{kind} 300"]["Spanish"][1]
-    # Two files have more in them than one.
+    # Two vocabularies take more bytes than one.
     assert told["one for each 500"]["bytes"] > 1.5 * told["joint 500"]["bytes"]
 
 
 @pytest.mark.slow
 def test_the_smallest_joint_vocabulary_is_as_stored(needed, monkeypatch):
-    """The translator's own begins otherwise: it was learned from the mixture."""
+    """The shipped tokenizer begins otherwise, because it was trained on the mixture."""
     needed("tatoeba")
     kept, learn = [], vocabularies.learned
     monkeypatch.setattr(vocabularies, "learned", lambda *a: kept.append(learn(*a)) or kept[-1])

@@ -1,4 +1,4 @@
-"""What chapter 01 draws: its data are what they say, and come out again."""
+"""The data that chapter 01 draws: they have the stated properties, and are reproducible."""
 
 import json
 
@@ -30,14 +30,14 @@ def test_a_signal_says_its_letters_in_order_and_each_for_two_frames_or_more(gene
     assert said == pytest.approx(bench.HEARD + (1 - bench.HEARD) / bench.LETTERS, abs=0.02)
 
 
-def test_a_vote_takes_the_letter_most_heard_in_each_segment():
+def test_a_vote_takes_the_most_frequent_letter_of_each_segment():
     frames = torch.tensor([[4, 4, 7, 9, 9, 2, 4, 2]])
     owner = torch.tensor([[0, 0, 0, 1, 1, 1, 1, 2]])
     assert bench.vote(frames, owner)[0, :3].tolist() == [4, 9, 2]
 
 
 @pytest.mark.slow
-def test_the_sentences_the_translator_aligns_are_none_it_was_trained_on(corpus):
+def test_the_aligned_sentences_are_not_in_training(corpus):
     hundred = splits(n_train=0, n_validation=0, n_test=100, n_held_out=0).test
     assert {*hundred} <= {*corpus.test, *corpus.validation}
 
@@ -47,12 +47,12 @@ def test_a_reversed_string_is_the_string_backwards(generator):
     assert source.tolist() == [row[::-1] for row in target.tolist()]
 
 
-def test_the_decoder_reads_a_start_and_never_what_it_must_write():
+def test_the_decoder_reads_a_start_token_and_the_targets_before():
     target = torch.tensor([[4, 5, 6]])
     assert bench.inputs(target).tolist() == [[bench.START, 4, 5]]
 
 
-def test_it_writes_by_itself_what_it_would_score_best(generator):
+def test_written_letters_have_the_largest_logits(generator):
     source, _ = bench.reversal(generator, 5, 4)
     model = bench.train(True, lambda g: bench.reversal(g, 5, 8), 3)
     written = bench.write(model, source, 6)
@@ -61,7 +61,7 @@ def test_it_writes_by_itself_what_it_would_score_best(generator):
     torch.testing.assert_close(logits.argmax(-1), written)
 
 
-def test_training_comes_out_the_same_twice_and_learns():
+def test_training_is_reproducible_and_lowers_the_loss():
     def batch(generator):
         return bench.reversal(generator, 3, 16)
 
@@ -80,7 +80,7 @@ def keys(results):
     return {k: keys(v) if isinstance(v, dict) else None for k, v in results.items()}
 
 
-def test_tiny_runs_give_what_is_stored():
+def test_tiny_runs_have_the_fields_of_the_stored_results():
     assert keys(bench.measure_reversal(2, (3, 4), 4, (0,))) == keys(STORED["reversal"])
     assert keys(bench.measure_speech(2, 4)) == keys(STORED["speech"])
     assert keys(bench.measure_time((4, 8), 1)) == keys(STORED["time"])
@@ -89,7 +89,7 @@ def test_tiny_runs_give_what_is_stored():
     assert STORED["time"]["lengths"] == list(bench.LENGTHS)
 
 
-def test_the_stored_signal_is_the_first_of_those_it_is_tested_on():
+def test_the_stored_signal_is_the_first_of_the_test():
     speech = STORED["speech"]
     drawn = bench.speech(torch.Generator().manual_seed(bench.SEED + 1), speech["signals"])
     example = speech["example"]
@@ -100,7 +100,7 @@ def test_the_stored_signal_is_the_first_of_those_it_is_tested_on():
     assert (weights.argmax(-1).diff() > 0).all()
 
 
-def test_what_the_chapter_concludes_is_in_the_data():
+def test_the_stored_results_support_the_chapters_conclusions():
     accuracy, times = STORED["reversal"]["accuracy"], STORED["time"]["relative_time"]
     assert all(len(values) == len(bench.SEEDS) for values in accuracy.values())
     for i, length in enumerate(STORED["reversal"]["lengths"]):
@@ -164,6 +164,6 @@ def test_javascript_says_which_patches_lead(node):
         (([[np.nan]], {"a": [1.0]}), "patches: expected a finite number"),
     ],
 )
-def test_a_picture_that_does_not_fit_is_refused(arguments, message):
+def test_invalid_pictures_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         PatchAsker(*arguments)

@@ -227,7 +227,7 @@ def test_numbers_as_text(node):
     assert got["columns"] == [[[0], [1], [2], [3]], [[0], [1], [2, 3, 4, 5, 6], [7]]]
 
 
-def test_ties_and_lists(node):
+def test_ties_are_found_and_lists_are_joined(node):
     got = node(
         """
         import { largest, list } from "./attention_explorer.mjs";
@@ -573,7 +573,7 @@ def test_the_bundle_of_a_widget(stem, language):
 
 
 @pytest.mark.parametrize("stem", ["attention_explorer", "softmax_playground"])
-def test_the_fallback_is_a_table_that_can_be_heard(stem):
+def test_the_fallback_is_a_table_with_a_caption_and_headers(stem):
     page = Page(MAKERS[stem]()._html())
     names = [tag for tag, _ in page.tags]
     assert names.count("table") == names.count("caption") == 1
@@ -606,7 +606,7 @@ def test_the_fallback_of_a_quiz_holds_questions_options_and_answers():
         assert first["feedback"][language] in shown
 
 
-def test_the_page_gets_six_digits_which_are_the_same_on_every_processor():
+def test_the_page_gets_numbers_rounded_to_six_digits():
     third = explorer(query=np.full((len(TOKENS), 4), 1 / 3))
     nearly = explorer(query=np.full((len(TOKENS), 4), np.nextafter(1 / 3, 1)))
     assert json.loads(Page(third._html()).state)["query"][0] == [0.333333] * 4
@@ -700,7 +700,7 @@ BAD_EXPLORERS = [
 @pytest.mark.parametrize(
     "bad, message", BAD_EXPLORERS, ids=[str(next(iter(b))) for b, _ in BAD_EXPLORERS]
 )
-def test_bad_explorers_are_refused(bad, message):
+def test_invalid_explorers_are_refused(bad, message):
     with pytest.raises(ValueError, match=message):
         AttentionExplorer(**{"tokens": TOKENS, **vectors(), **bad})
 
@@ -708,7 +708,7 @@ def test_bad_explorers_are_refused(bad, message):
 @pytest.mark.parametrize(
     "name, value", [("mask", "x"), ("temperature", -1.0), ("row", 6), ("step", 0)]
 )
-def test_bad_changes_are_refused(name, value):
+def test_invalid_changes_are_refused(name, value):
     widget = explorer()
     before = getattr(widget, name)
     with pytest.raises(ValueError, match=f"{name}: expected"):
@@ -726,7 +726,7 @@ def test_bad_changes_are_refused(name, value):
         ({"temperature": -1}, "temperature: expected a finite number above 0, got -1"),
     ],
 )
-def test_bad_playgrounds_are_refused(bad, message):
+def test_invalid_playgrounds_are_refused(bad, message):
     with pytest.raises(ValueError, match=message):
         SoftmaxPlayground(**{"scores": [1.0, 2.0], **bad})
 
@@ -740,7 +740,7 @@ def question(**changes):
     return {"id": "a", "prompt": both, "options": options, **changes}
 
 
-def test_load_quiz_returns_what_is_named_in_that_order():
+def test_load_quiz_returns_the_named_questions_in_their_order():
     everything = load_quiz("03_self_attention")
     names = [question["id"] for question in everything]
     assert "why_scale" in names
@@ -756,7 +756,7 @@ def test_every_quiz_in_the_course_loads(path):
     assert Quiz(load_quiz(path.stem)).score == 0
 
 
-def test_load_quiz_says_what_there_is():
+def test_the_errors_of_load_quiz_list_the_valid_names():
     with pytest.raises(
         ValueError, match="chapter: expected one of .*03_self_attention.* got 'nope'"
     ):
@@ -805,12 +805,12 @@ def test_broken_quiz_files_are_named(tmp_path, monkeypatch, content, message):
         ),
     ],
 )
-def test_bad_questions_are_refused(bad, message):
+def test_invalid_questions_are_refused(bad, message):
     with pytest.raises(ValueError, match=message):
         Quiz(bad)
 
 
-def test_a_quiz_speaks_one_language():
+def test_a_quiz_is_in_one_language():
     widget = Quiz((each for each in [question()]), language="en")
     assert widget.questions[0]["prompt"] == "yes"
     assert "sí" not in widget._html()
@@ -835,7 +835,7 @@ def test_quiz_texts_are_marked_up(node):
     assert got == f"la {root} de <em>they</em> y <code>x_1 < 2</code>"
 
 
-def test_answers_are_kept_in_jupyterlab_by_their_words_and_nowhere_else(tmp_path, monkeypatch):
+def test_answers_are_kept_by_their_texts_and_only_in_jupyterlab(tmp_path, monkeypatch):
     questions = load_quiz("03_self_attention", "shift")
     Quiz(questions).answers = {"shift": 2}
     monkeypatch.setenv("ATTN_SOLVED", str(tmp_path / "solved"))

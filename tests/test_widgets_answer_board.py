@@ -15,7 +15,7 @@ def board(**options):
     return AnswerBoard(**given)
 
 
-def test_the_score_counts_what_is_said_as_it_should_be():
+def test_the_score_counts_right_answers():
     assert board().score() == [[(2, 2), (0, 1)], [(1, 1), (1, 1)]]
 
 
@@ -62,7 +62,7 @@ def test_the_fallback_tells_every_case_with_its_verdict():
         ({"chosen": (0, 1, 1)}, r"chosen\[2\]: expected a whole number from 0 to 0, got 1"),
     ],
 )
-def test_what_does_not_fit_is_refused(bad, message):
+def test_invalid_constructor_arguments_are_refused(bad, message):
     with pytest.raises(ValueError, match=message):
         board(**bad)
 

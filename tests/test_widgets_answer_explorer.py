@@ -34,7 +34,7 @@ def javascript(node):
     return evaluate
 
 
-def test_the_dice_are_the_same_in_both_languages(javascript):
+def test_the_random_numbers_are_the_same_in_python_and_javascript(javascript):
     for seed in (1, 2, 999):
         found = javascript(f"((r) => Array.from({{ length: 50 }}, () => r()))(generator({seed}))")
         assert found == list(itertools.islice(_generator(seed), 50))
@@ -42,7 +42,7 @@ def test_the_dice_are_the_same_in_both_languages(javascript):
 
 
 @pytest.mark.parametrize("advantage", ADVANTAGES)
-def test_the_page_learns_what_python_learns(javascript, advantage):
+def test_the_pages_policy_equals_pythons(javascript, advantage):
     assert javascript("[REWARDS, ADVANTAGES]") == [list(REWARDS), list(ADVANTAGES)]
     for reward, leash, steps, seed in [("verifier", 0, 30, 1), ("hole", 0.3, 60, 7)]:
         shown = explorer(reward=reward, advantage=advantage, leash=leash, steps=steps, seed=seed)
@@ -55,7 +55,7 @@ def test_the_page_learns_what_python_learns(javascript, advantage):
         np.testing.assert_allclose(found, shown.policy, rtol=1e-9, atol=1e-12)
 
 
-def test_a_step_is_the_gradient_of_what_was_drawn(javascript):
+def test_a_step_follows_the_gradient_of_the_drawn_answers(javascript):
     """The mean of (reward - mean) (one-hot - policy), and the slope of the divergence, by differences."""
     p, paid, leash = np.array([0.5, 0.25, 0.25]), np.array([0.5, 1, 0]), 0.7
     told = javascript(
@@ -91,7 +91,7 @@ def test_the_advantages_of_a_group(javascript):
     assert javascript("advantages('group', [1, 1, 1])") == [0, 0, 0]
 
 
-def test_a_hole_is_found_and_a_leash_holds():
+def test_the_policy_exploits_a_hole_unless_the_divergence_is_penalised():
     """The probabilities of this test are made up; those of the page are a model's."""
     right = ANSWERS.index(ANSWERS[2])
     learned = explorer(steps=60).policy
@@ -102,7 +102,7 @@ def test_a_hole_is_found_and_a_leash_holds():
     assert np.abs(np.subtract(held, explorer().policy)).max() < 0.15
 
 
-def test_the_address_brings_the_settings_back(javascript):
+def test_the_query_string_restores_the_settings(javascript):
     start = {
         "reward": "verifier",
         "hand": [0, 0, 1],
@@ -152,12 +152,12 @@ def test_the_fallback_holds_both_rewards():
         ({"hand": [2, 0, 0, 0, 0, 0]}, "hand: expected a whole number from 0 to 1, got 2"),
     ],
 )
-def test_what_does_not_fit_is_refused(options, message):
+def test_invalid_settings_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         explorer(**options)
 
 
-def test_answers_that_do_not_fit_are_refused():
+def test_invalid_answers_are_refused():
     for answers, message in [
         (ANSWERS[:1], "answers: expected from 2 to 12"),
         ([("a", 0.5, 1)] * 2, "answers: expected from 2 to 12"),

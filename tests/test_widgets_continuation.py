@@ -18,7 +18,7 @@ TREE = {
 TEXT = {"prompt": "The sky is", "language": "en", "tree": TREE}
 
 
-def test_the_first_tokens_are_taken_and_another_leads_elsewhere(node):
+def test_the_most_probable_tokens_follow_a_choice(node):
     script = """import { goOn, nodeAt, tokensOf } from "./continuation.mjs";
     console.log(JSON.stringify([goOn(input, []), goOn(input, [1]), tokensOf(input, [1, 0]),
       nodeAt(input, [0, 1]), goOn(input, [0, 1])]));"""
@@ -70,7 +70,7 @@ def test_the_fallback_tells_each_step():
         ({"text": 1}, "text: expected a whole number from 0 to 0, got 1"),
     ],
 )
-def test_what_does_not_fit_is_refused(bad, message):
+def test_invalid_constructor_arguments_are_refused(bad, message):
     with pytest.raises(ValueError, match=message):
         Continuation(**{"texts": [TEXT], **bad})
 
@@ -83,7 +83,7 @@ STORED = {
 WAY = {"best": TREE["best"], "next": [TREE["next"][0] | {"next": [END, END]}, END]}
 
 
-def test_an_address_holds_what_was_written(node):
+def test_a_url_holds_the_written_text(node):
     """Python and the page read the same; what the page writes it reads again."""
     script = """import { addressOf, stateIn } from "./continuation.mjs";
     const texts = [{ prompt: "a", tree: input.tree }];
@@ -122,7 +122,7 @@ STRANGE = {
 }
 
 
-def test_an_address_that_asks_for_something_else_is_told(node):
+def test_invalid_urls_are_refused(node):
     script = """import { stateIn } from "./continuation.mjs";
     console.log(JSON.stringify(input.addresses.map((one) => stateIn(one, [{ prompt: "a", tree: input.tree }]))));"""
     assert node(script, {"tree": WAY, "addresses": list(STRANGE)}) == ["strange"] * len(STRANGE)
@@ -165,7 +165,7 @@ def test_a_figure_of_the_page_is_made_in_a_cell(needed):
             Continuation.from_address(address)
 
 
-def test_the_exercise_of_the_figure_is_judged_by_what_was_written(node):
+def test_the_exercise_is_judged_by_the_written_text(node):
     """One touch, and the text must be more probable than the greedy one of as many tokens."""
     worse = {"best": [["!", 0.6], ["?", 0.4]], "next": [None, None]}
     sure = {"best": [["!", 0.9], ["?", 0.1]], "next": [None, None]}

@@ -110,13 +110,13 @@ def test_no_name_breaks_out():
         ({"films": None}, "films: expected a vector for each column of the ratings, got none"),
     ],
 )
-def test_bad_maps_are_refused(bad, message):
+def test_invalid_maps_are_refused(bad, message):
     with pytest.raises(ValueError, match=message):
         EmbeddingMap(**{"users": USERS, "films": FILMS, "ratings": RATINGS, **bad})
 
 
 @pytest.mark.parametrize("points", [[[0.0, 0.0]], [[0.0, 0.0, 0.0]] * 2, [[0.0, float("nan")]] * 2])
-def test_bad_changes_are_refused(points):
+def test_invalid_changes_are_refused(points):
     widget = plane()
     with pytest.raises(ValueError, match="user_vectors: expected"):
         widget.user_vectors = points

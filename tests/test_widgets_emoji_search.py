@@ -90,6 +90,6 @@ def test_the_fallback_is_a_table_with_code_points():
         ),
     ],
 )
-def test_what_does_not_fit_is_refused(query, found, message):
+def test_invalid_constructor_arguments_are_refused(query, found, message):
     with pytest.raises(ValueError, match=message):
         EmojiSearch(query, found)

@@ -37,7 +37,7 @@ def test_families_are_in_order_and_speak_both_languages():
         assert family["change"] != english["change"] and family["course"] != english["course"]
 
 
-def test_what_is_said_of_scores_is_in_the_code_of_transformers():
+def test_statements_on_scores_agree_with_the_code_of_transformers():
     assert config("gemma2", "Gemma2Config").attn_logit_softcapping == 50
     assert config("gemma3", "Gemma3TextConfig").attn_logit_softcapping is None
     for module in ("olmo2", "qwen3", "gemma3"):
@@ -64,7 +64,7 @@ def test_what_is_said_of_scores_is_in_the_code_of_transformers():
         ("olmo_hybrid", "OlmoHybridConfig", "linear_attention", 3 / 4),
     ],
 )
-def test_as_many_layers_see_less_as_is_said(module, name, kind, share):
+def test_the_stated_share_of_layers_has_limited_attention(module, name, kind, share):
     kinds = config(module, name, num_hidden_layers=12).layer_types
     assert kinds.count(kind) == 12 * share
 
@@ -100,7 +100,7 @@ def test_five_of_the_models_of_the_table_of_chapter_14_have_experts():
         assert not any(option.endswith("experts") for option in vars(config(module, name)))
 
 
-def test_deepseek_selects_and_joins_as_is_said():
+def test_statements_on_deepseek_and_gemma_agree_with_their_configurations():
     assert config("deepseek_v32", "DeepseekV32Config").index_topk == 2048
     joined = config("deepseek_v4", "DeepseekV4Config").compress_rates
     assert sorted(joined.values()) == [4, 128]
@@ -131,7 +131,7 @@ def test_on_paper_every_family_has_its_row():
         ({"part": "dropout"}, "part: expected '' or 'half' or .*, got 'dropout'"),
     ],
 )
-def test_what_is_not_on_the_map_is_refused(bad, message):
+def test_unknown_models_and_parts_are_refused(bad, message):
     with pytest.raises(ValueError, match=message):
         FamilyMap(**{"model": "BERT", **bad})
     shown = FamilyMap("BERT")

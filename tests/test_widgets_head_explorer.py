@@ -21,7 +21,7 @@ def state(widget):
 
 
 @pytest.mark.parametrize("name", head_weights.SENTENCES)
-def test_what_is_stored_are_causal_weights_of_the_sentences_of_the_benchmark(name):
+def test_the_stored_weights_are_causal_and_of_the_benchmarks_sentences(name):
     language, sentence, exchanged, *ends = head_weights.SENTENCES[name]
     about = STORED[name]
     assert (about["language"], about["next"]) == (language, ends)
@@ -40,7 +40,7 @@ def test_what_is_stored_are_causal_weights_of_the_sentences_of_the_benchmark(nam
         np.testing.assert_array_equal(weights[:, :, before], same)
 
 
-def test_all_that_is_stored_is_small():
+def test_the_stored_files_are_small():
     files = list(head_weights.FOLDER.glob("*.json"))
     assert {path.stem for path in files} == set(head_weights.SENTENCES) == set(STORED)
     assert sum(path.stat().st_size for path in files) < 1_500_000
@@ -119,7 +119,7 @@ def test_the_fallback_is_the_table_of_one_head(language):
         ({"sentence": "cats", "language": "fr"}, "language: expected one of"),
     ],
 )
-def test_what_it_refuses(arguments, message):
+def test_invalid_constructor_arguments_are_refused(arguments, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         HeadExplorer(**arguments)
 
@@ -139,7 +139,7 @@ STATES = [
 ]
 
 
-def test_python_and_the_page_write_and_read_the_same_addresses(node):
+def test_python_and_the_page_write_and_read_the_same_urls(node):
     script = """import { addressOf, stateIn } from "./own_sentence.mjs";
     const there = (pair) => pair && pair.map((n) => n - 1);
     const others = ([layer, head]) => [1, 2, 3, 4, 5, 6, 7, 8, 9].filter((k) => k !== head).map((k) => [layer, k]);
@@ -169,7 +169,7 @@ def test_python_and_the_page_write_and_read_the_same_addresses(node):
         ("?sentence=a&view=x", "address, view: expected heads or carry or lens or dares, got 'x'"),
     ],
 )
-def test_an_address_that_says_something_else_is_refused(address, message):
+def test_invalid_urls_are_refused(address, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         HeadExplorer.from_address(address)
 

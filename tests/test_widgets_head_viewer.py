@@ -84,12 +84,12 @@ def test_repr():
         ({"language": "fr"}, "language: expected one of"),
     ],
 )
-def test_what_it_refuses(options, message):
+def test_invalid_constructor_arguments_are_refused(options, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         HeadViewer(attention(), **options)
 
 
-def test_weights_that_do_not_fit_are_refused():
+def test_weights_of_the_wrong_shape_are_refused():
     example = attention()
     example.decoder = example.cross
     with pytest.raises(ValueError, match=r"example\.decoder: expected shape .*3, 3"):

@@ -106,7 +106,7 @@ def test_sizes_as_text(node):
     assert node(script, given) == ["0.24", "1.00", "16.3", "8.2×10⁻⁷", "1.1×10⁵", "9.9×10⁻³"]
 
 
-def test_what_a_cell_sets_is_measured_at_once_and_nonsense_is_refused():
+def test_measurements_follow_changed_settings_and_invalid_ones_are_refused():
     explorer = LayerExplorer(TOKENS)
     with_sum = explorer.similarity
     explorer.residual = False

@@ -133,7 +133,7 @@ def drop_layer(model, side):
     ],
 )
 @torch.no_grad()
-def test_a_broken_pass_is_that_of_broken_layers(node, breaks, damage):
+def test_a_broken_pass_equals_that_of_modified_layers(node, breaks, damage):
     script = """
     const [source, target] = [pack(input.pairs.map(([s]) => s)), pack(input.pairs.map(([, t]) => [SOS, ...t]))];
     const logits = decode(model, target, encode(model, source, input.breaks), source, input.breaks);
@@ -147,7 +147,7 @@ def test_a_broken_pass_is_that_of_broken_layers(node, breaks, damage):
     np.testing.assert_allclose(got["logits"], wanted.numpy().ravel(), rtol=1e-8, atol=1e-9)
 
 
-def test_without_the_causal_mask_a_token_sees_what_follows(node):
+def test_without_the_causal_mask_a_token_attends_to_later_tokens(node):
     script = """
     const first = (end, breaks) => {
       const [source, target] = [pack([[1, 2]]), pack([[SOS, 3, end]])];
@@ -187,7 +187,7 @@ def test_the_first_steps_of_the_stored_training_repeat():
         ]
 
 
-def test_without_the_mask_it_learns_to_copy_and_cannot_write(node):
+def test_without_the_causal_mask_the_loss_falls_but_no_translation_is_right(node):
     """Its loss on sentences that it has not read is lower, and not one of them comes out right."""
     script = """
     const world = pass.readWorld(input.world);
@@ -230,7 +230,7 @@ def test_the_stored_model_translates_in_attn_as_in_the_page(node):
     assert right == stored["breaks"]["nothing"] >= 48
 
 
-def test_what_is_stored_of_the_broken_model_is_complete():
+def test_the_stored_results_of_broken_models_are_complete():
     stored = learner.read("stored")
     order = [(-right, loss) for _, _, right, loss in stored["pairs"]]
     assert order == sorted(order) and len(order) == 66
@@ -246,7 +246,7 @@ def test_what_is_stored_of_the_broken_model_is_complete():
     assert len(stored["weights"]) < 60_000
 
 
-def test_what_the_figure_computes(node):
+def test_words_curves_and_ranks_of_the_figure(node):
     script = """
     import { pathOf, rankOf, wordsOf } from "./learner.mjs";
     const pairs = [[0, 5, 50, 0.1], [3, 11, 9, 2]];
@@ -261,7 +261,7 @@ def test_what_the_figure_computes(node):
 
 
 @pytest.mark.parametrize("language", ["es", "en"])
-def test_the_fallback_tells_what_is_stored(language):
+def test_the_fallback_shows_the_stored_results(language):
     stored = learner.read("stored")
     watch, broken = (Learner(part, language=language)._fallback() for part in ("watch", "break"))
     assert learner.SHOWN[0] in watch

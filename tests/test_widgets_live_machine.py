@@ -31,7 +31,7 @@ def test_the_page_holds_the_numbers_and_no_model(example):
 
 
 @pytest.mark.parametrize("language", ["es", "en"])
-def test_the_fallback_is_what_is_written_and_where_it_looked(language, example):
+def test_the_fallback_gives_the_translation_and_its_attention(language, example):
     widget = LiveMachine(example, language=language)
     source = widget._fallback()
     # A kernel sends the drawing with the widget.
@@ -71,12 +71,12 @@ def test_every_part_that_acts_is_in_both_layouts_of_the_drawing(node):
     assert {name.partition("-")[2] for names in acting.values() for name in names} <= set(PARTS)
 
 
-def test_it_says_what_it_shows(example):
+def test_the_repr_gives_the_example(example):
     said = repr(LiveMachine(example, language="es"))
     assert said == "LiveMachine('We ate fish yesterday.', 'Ayer comimos pescado.', language='es')"
 
 
-def test_what_does_not_fit_is_refused(example):
+def test_invalid_constructor_arguments_are_refused(example):
     short = {name: part for name, part in example.items() if name != "cross"}
     with pytest.raises(ValueError, match=r"journey: expected .* got one without \['cross'\]"):
         LiveMachine(short)
@@ -87,7 +87,7 @@ def test_what_does_not_fit_is_refused(example):
         MovingMachine("fr")
 
 
-def test_the_ribbons_on_paper_are_the_means_and_what_does_not_fit_is_refused():
+def test_ribbon_widths_are_mean_weights_and_invalid_arguments_are_refused():
     cross = np.array(
         [[[[0.9, 0.1], [0.0, 1.0], [0.5, 0.5]]], [[[0.5, 0.5], [0.0, 1.0], [0.5, 0.5]]]]
     )

@@ -198,7 +198,7 @@ def test_the_tree_to_begin_with_is_the_search_of_the_model(width):
     assert f"{text} ({score:.2f})".replace("-", "−") in html.unescape(widget._fallback())
 
 
-def test_a_beam_that_cannot_be_is_refused():
+def test_invalid_beam_widths_are_refused():
     for width, message in (
         (5, "beam_width: expected at most 4, got 5"),
         (-1, "beam_width: expected"),
@@ -239,7 +239,7 @@ NAN = np.full((1, 1, 3, 2), np.nan)
         ),
     ],
 )
-def test_bad_examples_are_refused(changes, message):
+def test_invalid_examples_are_refused(changes, message):
     example = attention()
     for name, value in changes.items():
         setattr(example, name, value)
@@ -247,7 +247,7 @@ def test_bad_examples_are_refused(changes, message):
         LiveTranslator(example)
 
 
-def test_a_sentence_alone_is_no_example():
+def test_a_sentence_without_attention_is_refused_as_example():
     message = "example: expected what `Translator.attention` returns, got str without `source`"
     with pytest.raises(ValueError, match=message):
         LiveTranslator("hello")
@@ -279,12 +279,12 @@ def test_links_outside_the_example_are_refused(kind, link):
         ),
     ],
 )
-def test_bad_sentences_are_refused(pair, message):
+def test_invalid_sentences_are_refused(pair, message):
     with pytest.raises(ValueError, match=message):
         LiveTranslator(attention(), sentences=[PAIR, pair])
 
 
-def test_one_sentence_is_not_taken_for_many():
+def test_a_single_string_is_refused_as_list_of_sentences():
     with pytest.raises(
         ValueError, match="sentences: expected a sequence of sentences, got 'hello'"
     ):

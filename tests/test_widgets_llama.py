@@ -240,7 +240,7 @@ def check_ids(node, path, tokenizer, lines):
         ),
     ],
 )
-def test_what_does_not_fit_is_refused_in_a_sentence(tiny, node, script, message):
+def test_invalid_files_and_calls_raise_a_readable_error(tiny, node, script, message):
     script = f"try {{ {script}; }} catch (error) {{ print(error.message); }}"
     found = node(SCRIPT + script, {"path": str(tiny["float32"][0])})
     assert re.match(message, found)
@@ -273,7 +273,7 @@ const load = async (parts) => {
 """
 
 
-def test_the_parts_make_the_file_and_a_part_that_was_lost_is_fetched_alone(tiny, node, tmp_path):
+def test_parts_are_joined_and_only_a_lost_part_is_fetched_again(tiny, node, tmp_path):
     path = tiny["as SmolLM2"][0]
     parts = attn_model.pack(path, tmp_path, most=20_000)
     assert len(parts) >= 3 and all(part["bytes"] <= 20_000 for part in parts)
@@ -384,7 +384,7 @@ def test_the_worker_writes_on_branches_and_stops(tiny, node, tmp_path):
 
 
 @torch.no_grad()
-def test_the_worker_looks_without_heads_patches_and_fills_the_grid(tiny, node, tmp_path):
+def test_the_worker_ablates_heads_patches_streams_and_fills_the_grid(tiny, node, tmp_path):
     path, model, tokenizer = tiny["as SmolLM2"]
     parts = attn_model.pack(path, tmp_path)
     script = """

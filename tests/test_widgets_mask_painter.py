@@ -119,13 +119,13 @@ def test_its_state_holds_what_the_page_needs_and_no_more():
         ({"n_layers": 5}, "n_layers: expected a whole number from 1 to 4, got 5"),
     ],
 )
-def test_arguments_that_do_not_fit(changes, message):
+def test_invalid_constructor_arguments_are_refused(changes, message):
     arguments = {"tokens": TOKENS, "scores": np.ones((4, 4)), **changes}
     with pytest.raises(ValueError, match=message):
         MaskPainter(**arguments)
 
 
-def test_a_trait_that_does_not_fit_leaves_the_widget_as_it_was():
+def test_an_invalid_setting_leaves_the_widget_unchanged():
     widget = painter()
     for name, value in (("mask", [[True]]), ("n_layers", 0)):
         before = getattr(widget, name)

@@ -23,7 +23,7 @@ def test_together_two_words_keep_their_distance_and_stay_in_the_row(node):
     assert node(script, asked) == [wanted for *_, wanted in asked]
 
 
-def test_a_score_that_only_rounding_changes_has_not_changed(node):
+def test_rounding_does_not_count_as_a_changed_score(node):
     script = """import { changes } from "./moving_pair.mjs";
     console.log(JSON.stringify(changes(input, [1, 0], [2, 0])));"""
     tables = [SCORES["none"], SCORES["distance"], SCORES["none"]]
@@ -49,7 +49,7 @@ def test_the_fallback_tells_the_scores_of_the_places():
         ({"together": "no"}, "together: expected True or False, got 'no'"),
     ],
 )
-def test_what_does_not_fit_is_refused(bad, message):
+def test_invalid_constructor_arguments_are_refused(bad, message):
     with pytest.raises(ValueError, match=message):
         MovingPair(**{"words": ["a", "b"], "scores": SCORES, "places": (1, 0), **bad})
 

@@ -45,7 +45,7 @@ def test_javascript_encodings_equal_the_reference(javascript, d_model, base):
 
 @pytest.mark.parametrize("d_model, base", SETTINGS)
 @pytest.mark.parametrize("position", [0, 7, 50, 99])
-def test_the_twin_is_the_most_alike_of_those_far_away(javascript, d_model, base, position):
+def test_the_twin_is_the_most_similar_of_the_distant_positions(javascript, d_model, base, position):
     table = reference.sinusoidal_positions(100, d_model, base)
     likeness = table @ table[position] / (d_model / 2)
     likeness[abs(np.arange(100) - position) <= 10] = -2
@@ -114,7 +114,7 @@ BAD = [
 
 
 @pytest.mark.parametrize("name, value, message", BAD)
-def test_bad_arguments_are_refused(name, value, message):
+def test_invalid_constructor_arguments_are_refused(name, value, message):
     with pytest.raises(ValueError, match=f"{name}: expected {message}"):
         PositionExplorer(**{name: value})
 
@@ -122,7 +122,7 @@ def test_bad_arguments_are_refused(name, value, message):
 @pytest.mark.parametrize(
     "name, value", [("d_model", 5), ("base", -1.0), ("position", 100), ("shift", -1)]
 )
-def test_bad_changes_are_refused(name, value):
+def test_invalid_settings_are_refused(name, value):
     widget = PositionExplorer()
     before = getattr(widget, name)
     with pytest.raises(ValueError, match=f"{name}: expected"):

@@ -94,7 +94,7 @@ def test_its_name_and_state():
         ({"word": ""}, "word: expected"),
     ],
 )
-def test_wrong_arguments_are_refused_in_one_sentence(options, message):
+def test_invalid_constructor_arguments_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         swing(**options)
 

@@ -74,7 +74,7 @@ def test_the_fallback_shows_the_largest_and_the_sum_of_the_rest():
     assert "top-k entero" in whole and "las otras" not in whole
 
 
-def test_settings_follow_and_bad_ones_are_refused():
+def test_probabilities_follow_a_changed_setting_and_invalid_settings_are_refused():
     explorer = SamplingExplorer(TOKENS, [("x", "y", range(30)), ("z", "", range(30))])
     explorer.context, explorer.top_k, explorer.top_p, explorer.temperature = 1, 4, 0.8, 2.0
     settings = {"temperature": 2.0, "top_k": 4, "top_p": 0.8}
@@ -108,6 +108,6 @@ def test_settings_follow_and_bad_ones_are_refused():
         ({"top_p": 1.5}, "top_p: expected a number above 0 and at most 1"),
     ],
 )
-def test_what_does_not_fit_is_refused(bad, message):
+def test_invalid_constructor_arguments_are_refused(bad, message):
     with pytest.raises(ValueError, match=message):
         SamplingExplorer(**{"tokens": ["a", "b"], "contexts": [("x", "", [1.0, 2.0])], **bad})

@@ -37,7 +37,7 @@ def javascript(node):
     return evaluate
 
 
-def test_reading_a_prompt_is_writing_its_tokens_one_after_another():
+def test_a_prefill_counts_as_the_sum_of_its_decoding_steps():
     """A step sees itself and all before it; the sum of the steps is the prefill, and its last cache too."""
     for model, context in itertools.product(MODELS, (1, 2, 7, 50)):
         (flops, moved), _ = counts(model, 1, context, 16)
@@ -105,7 +105,7 @@ def test_numbers_have_three_digits_and_a_unit(javascript):
     ]
 
 
-def test_the_address_brings_the_roof_back(javascript):
+def test_the_query_string_restores_the_roofline(javascript):
     start = {"model": 0, "card": 0, "batch": 1, "context": 1024, "bits": 16}
     changed = {"model": 1, "card": 0, "batch": 64, "context": 131072, "bits": 4}
     there = "roof.addressOf('https://a.example/x.html?tile=4', input[0], input[1])"
@@ -139,7 +139,7 @@ def test_tiles_end_at_the_softmax(javascript, tile, base):
         assert whole == pytest.approx(weights @ values)
 
 
-def test_what_is_kept_is_the_softmax_of_what_was_read():
+def test_after_each_tile_the_state_is_the_softmax_of_the_scores_read():
     kept = walk([*SCORES, -7, 9], [*VALUES, 3, 5], 2, "e")
     for i, (_, _, total, output) in enumerate(kept[1:], 1):
         weights = softmax(np.array([*SCORES, -7, 9][: 2 * i], dtype=float))
@@ -159,7 +159,7 @@ def test_a_line_of_numbers_is_read(javascript):
         assert javascript("tile.numbersIn(input)", bad) is None, bad
 
 
-def test_the_address_brings_the_tiles_back(javascript):
+def test_the_query_string_restores_the_tiles(javascript):
     start = {"scores": SCORES, "values": VALUES, "tile": 2, "base": "2", "step": 0}
     changed = {"scores": [0.5, -1, 3], "values": [1, 2, 3], "tile": 1, "base": "e", "step": 3}
     there = "tile.addressOf('https://a.example/x.html?batch=8', input[0], input[1])"
@@ -208,7 +208,7 @@ def test_the_fallbacks_hold_the_numbers():
         (lambda: TileExplorer([1, 2], [1, 2], step=2), "step: expected a whole number from 0 to 1"),
     ],
 )
-def test_what_does_not_fit_is_refused(make, message):
+def test_invalid_constructor_arguments_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 

@@ -66,7 +66,7 @@ def test_only_the_cache_of_softmax_grows(javascript):
     assert javascript("recall('delta', [], [[1, 0]], {})") == [None]
 
 
-def test_both_languages_say_the_same(javascript):
+def test_texts_have_the_same_placeholders_in_both_languages(javascript):
     strings = javascript("STRINGS")
     assert strings["es"].keys() == strings["en"].keys()
     for name, text in strings["es"].items():
@@ -98,7 +98,7 @@ def test_the_fallback_holds_all_the_rules():
         ({"facts": [(0, 0, 0)] * 10}, "facts: expected at most 9, got 10"),
     ],
 )
-def test_what_does_not_fit_is_refused(options, message):
+def test_invalid_constructor_arguments_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         explorer(**options)
 

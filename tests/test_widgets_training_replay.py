@@ -46,7 +46,7 @@ def test_the_fallback_tells_every_moment(language):
     ]
 
 
-def test_the_page_gets_what_is_shown_and_no_more():
+def test_the_page_gets_only_the_shown_data():
     html = TrainingReplay(FILM)._html()
     state = json.loads(re.search(r'<script type="application/json">(.*?)</script>', html)[1])
     assert state.keys() == {"replay", "sentence", "frame", "attention", "language"}
@@ -75,7 +75,7 @@ def test_the_page_gets_what_is_shown_and_no_more():
         ({"replay": replay(), "attention": 1}, "attention: expected True or False, got 1"),
     ],
 )
-def test_what_does_not_fit_is_refused(arguments, message):
+def test_invalid_constructor_arguments_are_refused(arguments, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         TrainingReplay(**arguments)
 
@@ -89,7 +89,7 @@ def test_in_jupyterlab_frame_and_sentence_can_be_set():
     assert widget.frame == 15
 
 
-def test_the_words_that_look_at_their_link_are_those_of_align(node):
+def test_words_whose_largest_weight_is_on_a_link_are_those_of_align(node):
     script = """
         import { looking } from "./training_replay.mjs";
         console.log(JSON.stringify(input.map((s) => s.weights.map((w) => looking(s, w)))));

@@ -101,12 +101,12 @@ def test_no_token_breaks_out():
         ({"cross": np.full((2, 3, 4, 3), "x")}, r"example\.cross: expected finite numbers"),
     ],
 )
-def test_examples_that_do_not_fit(changes, message):
+def test_invalid_examples_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         TransformerMicroscope(example(**changes))
 
 
-def test_sentences_that_are_none():
+def test_invalid_sentences_are_refused():
     for sentences in ([""], ["a", 3]):
         with pytest.raises(ValueError, match="sentences: expected a list of one or more"):
             TransformerMicroscope(example(), sentences=sentences)

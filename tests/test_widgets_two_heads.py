@@ -17,7 +17,7 @@ SAID = [
 ]
 
 
-def test_what_is_handed_over_is_the_mean_of_the_names():
+def test_the_output_of_a_head_is_the_weighted_mean_of_the_names():
     giver, receiver = np.eye(3)[:2]
     for look in (0, 0.3, 0.5, 1):
         here, exchanged = TwoHeads(WORDS).handed(look)
@@ -60,6 +60,6 @@ def test_the_fallback_tells_both_sentences():
         ({"looks": [0.5, 1.5]}, "looks: expected weights from 0 to 1"),
     ],
 )
-def test_what_does_not_fit_is_refused(bad, message):
+def test_invalid_constructor_arguments_are_refused(bad, message):
     with pytest.raises(ValueError, match=message):
         TwoHeads(**{"words": WORDS, **bad})

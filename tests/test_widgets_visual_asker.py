@@ -197,6 +197,6 @@ def test_the_fallback_is_the_image_as_a_table():
         ({"answer": SimpleNamespace(text="x", probability=np.nan)}, "answer.probability: expected"),
     ],
 )
-def test_what_does_not_fit_is_refused(changes, message):
+def test_invalid_constructor_arguments_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         asker(**changes)

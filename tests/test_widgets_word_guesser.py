@@ -13,7 +13,7 @@ SENTENCES = [["w1", "w2", "w3"], ["w7"]]
 LOGITS = {name: [RNG.normal(scale=2, size=(len(s), 20)) for s in SENTENCES] for name in MODELS}
 
 
-def test_it_keeps_the_best_words_and_the_place_of_the_right_one():
+def test_stored_guesses_are_the_best_words_and_the_rank_of_the_right_one():
     guesser = WordGuesser(TOKENS, SENTENCES, LOGITS)
     for told, *rows in zip(guesser.sentences, *LOGITS.values(), strict=True):
         for name, logits in zip(MODELS, rows, strict=True):
@@ -73,7 +73,7 @@ def test_the_fallback_tells_every_model():
         ({"sentence": 1, "hidden": 1}, "hidden: expected a whole number from 0 to 0"),
     ],
 )
-def test_what_does_not_fit_is_refused(bad, message):
+def test_invalid_constructor_arguments_are_refused(bad, message):
     good = {"tokens": TOKENS, "sentences": SENTENCES, "logits": LOGITS}
     with pytest.raises(ValueError, match=message):
         WordGuesser(**{**good, **bad})
