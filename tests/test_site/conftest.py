@@ -79,7 +79,7 @@ def server(serve, site):
     return serve(site)
 
 
-# A page that is loaded again is laid out whole, for its reader may be anywhere in it.
+# Pages act as if reloaded: then they are laid out completely, since a reader may be anywhere.
 AGAIN = (
     "Object.defineProperty(PerformanceNavigationTiming.prototype, 'type', {get: () => 'reload'});"
 )
@@ -87,7 +87,7 @@ AGAIN = (
 
 @pytest.fixture(scope="session")
 def browser(needed):
-    """Chromium or a relative of it.
+    """Chromium or a browser based on it.
 
     Nothing of a page waits until its reader comes near: what a test asks for is there. With
     `short=True` a context is that of a reader who begins at the top.
@@ -149,10 +149,10 @@ def violations():
     def violations(page, rules=AXE_TAGS):
         if not page.evaluate("'axe' in globalThis"):
             page.evaluate(axe)
-        # Scripts answer to what was opened or made wider in the next frame, which may be late.
+        # Scripts respond to opened or widened content in the next frame, which may be late.
         page.evaluate(TWO_FRAMES)
         page.evaluate(MARK_CONTRASTS)
-        # To describe what is right takes axe-core longer than to find what is wrong.
+        # axe-core takes longer to describe what is right than to find violations.
         run = "rules => axe.run({runOnly: rules, resultTypes: ['violations']})"
         return [
             f"{rule['id']}: {node['html'][:160]} {node['failureSummary']}"

@@ -1,4 +1,4 @@
-"""Firefox and WebKit, the engine of Safari, driven through the little that both can do.
+"""Firefox and WebKit, the engine of Safari, driven through the protocol that each supports.
 
 Playwright drives builds of its own of these two; what Debian packages is what people have. Firefox
 speaks WebDriver BiDi by itself, WebKit speaks WebDriver through its driver, and both take a movement of
@@ -19,9 +19,9 @@ from selenium.webdriver.remote.websocket_connection import WebSocketConnection
 from selenium.webdriver.webkitgtk.options import Options
 from selenium.webdriver.webkitgtk.service import Service
 
-SECONDS = 120  # that a browser may take to start, or Python in one, on a busy machine
+SECONDS = 120  # how long a browser, or Python in it, may take to start on a busy machine
 
-# Where to click, once it stands still and nothing lies over it.
+# The point to click, once the element stands still and nothing covers it.
 PLACE = """
 const node = document.querySelector(arguments[0]);
 if (!node) return null;
@@ -35,7 +35,7 @@ return hit ? [x, y] : null;
 
 
 class Tab:
-    """What the tests do; an engine says how to open, to run a script and to act."""
+    """The actions of the tests; each engine defines `open`, `run` and `act`."""
 
     def wait(self, script, *arguments, seconds=SECONDS):
         """Run a script again and again until it returns something true; return that."""
@@ -46,7 +46,7 @@ class Tab:
         return found
 
     def text(self, selector):
-        """Return what an element says."""
+        """Return the text of an element."""
         return self.run("return document.querySelector(arguments[0]).innerText", selector)
 
     def click(self, selector):
@@ -71,7 +71,7 @@ class Tab:
         self.act({"type": "key", "id": "keyboard", "actions": keys})
 
     def write(self, selector, text):
-        """Write a text in the place of the one that is there."""
+        """Replace the text of a field."""
         self.click(selector)
         self.press("a", control=True)
         self.press(text)
@@ -144,7 +144,7 @@ class Firefox(Tab):
 
 
 class WebKit(Tab):
-    """A WebKit in a window of a screen that nobody sees.
+    """A WebKit whose window is on a virtual screen.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What holds on every page, as a visitor's browser shows it: Spanish in the dark, English in the light.
+"""Properties of every page in a browser: Spanish in the dark scheme, English in the light one.
 
 Each edition has a file of its own, which derives from this one: the tests of one file run in one
 process, and two processes are twice as fast.
@@ -31,7 +31,7 @@ new PerformanceObserver((list) => {
 }).observe({type: "layout-shift", buffered: true});
 """
 
-# The widgets that stand: how much room was kept for each, and how much it takes.
+# The mounted widgets: the height reserved for each, and the height that each takes.
 ROOMS = """name => [...document.querySelectorAll("[data-anywidget][data-attn-mounted]")].flatMap(widget => {
   const kept = parseInt(widget.style.getPropertyValue(name));
   return kept ? [[widget.dataset.anywidget, kept, Math.round(widget.getBoundingClientRect().height)]] : [];
@@ -39,7 +39,7 @@ ROOMS = """name => [...document.querySelectorAll("[data-anywidget][data-attn-mou
 
 
 def open_page(browser, server, page, scheme):
-    """Begin to load a page in a profile of its own, in which nothing of another is kept."""
+    """Start loading a page in a new profile, which keeps nothing of other pages."""
     context = browser.new_context(
         short=True, color_scheme=scheme, viewport={"width": 1280, "height": 900}
     )
@@ -57,8 +57,8 @@ def look(tab, seen, violations):
     """Return what the tests below ask about, once the page is there; close it."""
     tab.wait_for_load_state("load")
     tab.evaluate("document.fonts.ready.then(() => null)")
-    # Chromium may never call a page idle that has loaded behind another: what it still asks for, it
-    # asks for within this time.
+    # Chromium may never report a page as idle that loaded in the background: the page makes its
+    # last requests within this time.
     tab.wait_for_timeout(300)
     ground = tab.evaluate("getComputedStyle(document.body).backgroundColor")
     seen["ground"] = [int(channel) for channel in re.findall(r"\d+", ground)]
@@ -84,10 +84,10 @@ def look(tab, seen, violations):
         copy.textContent
     """)
     seen["wide"] = []
-    tab.evaluate("delete document.documentElement.dataset.layout")  # far from the window as well
+    tab.evaluate("delete document.documentElement.dataset.layout")  # lays out everything
     for width in (390, 320):
         tab.set_viewport_size({"width": width, "height": 844})
-        tab.evaluate(TWO_FRAMES)  # in which scripts answer to the new width
+        tab.evaluate(TWO_FRAMES)  # scripts respond to the new width
         seen["wide"].append(tab.evaluate("document.documentElement.scrollWidth - innerWidth"))
         if width == 390:
             folds.evaluate("folds => folds.forEach(fold => { fold.open = false })")
@@ -99,7 +99,7 @@ def look(tab, seen, violations):
 
 @functools.cache
 def packed(path):
-    """Return what a server sends for a file: scripts and texts packed, fonts and pictures as they are."""
+    """Return a file as a server sends it: compressed, except fonts and pictures."""
     content = path.read_bytes()
     return content if path.suffix in {".woff2", ".png"} else gzip.compress(content)
 
@@ -127,13 +127,13 @@ class EveryPage:
                 known[earlier] = look(tab, seen, violations)
         return known
 
-    def test_nothing_is_asked_of_a_third_party(self, visits, server):
+    def test_no_request_goes_to_a_third_party(self, visits, server):
         def elsewhere(page, seen):
             return [url for url in seen["requests"] if not url.startswith((server, "data:"))]
 
         assert over_all(visits, elsewhere) == {}
 
-    def test_before_it_is_touched_a_page_is_light(self, visits, server, site):
+    def test_a_page_loads_little_before_any_interaction(self, visits, server, site):
         def too_heavy(page, seen):
             paths = {urlsplit(url).path for url in seen["untouched"] if url.startswith(server)}
             weight = sum(len(packed(site / path.lstrip("/"))) for path in paths)
@@ -147,7 +147,7 @@ class EveryPage:
     def test_no_accessibility_violation(self, visits):
         assert over_all(visits, lambda page, seen: seen["axe"]) == {}
 
-    def test_nothing_sticks_out_on_a_phone(self, visits):
+    def test_no_page_is_wider_than_a_phone(self, visits):
         def too_wide(page, seen):
             return [x for x in seen["wide"] if x > 0]
 
@@ -156,7 +156,7 @@ class EveryPage:
     def test_nothing_moves_while_the_page_loads(self, visits):
         assert over_all(visits, lambda page, seen: seen["shift"] >= 0.02) == {}
 
-    def test_a_widget_takes_the_room_that_was_kept_for_it(self, visits):
+    def test_a_widget_has_the_height_reserved_for_it(self, visits):
         """What it takes stands last: book/_ext/heights.toml says it, per page and widget."""
 
         def other(page, seen):
@@ -174,13 +174,13 @@ class EveryPage:
 
         assert over_all(visits, bare) == {}
 
-    def test_the_page_is_in_the_scheme_of_its_reader(self, visits):
+    def test_the_page_follows_the_preferred_colour_scheme(self, visits):
         def other(page, seen):
             return (min(seen["ground"]) > 200) != (self.scheme == "light")
 
         assert over_all(visits, other) == {}
 
-    def test_the_page_says_its_language(self, visits):
+    def test_the_page_declares_its_language(self, visits):
         def other(page, seen):
             return seen["lang"] != (self.language if "/" in page else "es")
 

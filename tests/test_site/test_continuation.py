@@ -206,7 +206,7 @@ def test_the_model_in_the_page_writes_what_python_stored(needed, browser, server
     context.close()
 
 
-def test_an_address_shows_what_was_written_of_a_stored_text(page, server):
+def test_a_url_restores_the_written_text(page, server):
     """And one that asks for something else gets a sentence and the example."""
     example = written(page), part(page, "begun").inner_text()
     part(page, "prompt").nth(1).check()
@@ -248,7 +248,7 @@ WITHOUT = {
 
 
 @pytest.mark.parametrize("lack", WITHOUT)
-def test_what_a_device_lacks_is_said_beside_the_offer_in_a_sentence(needed, browser, server, lack):
+def test_missing_features_of_a_device_are_named_beside_the_offer(needed, browser, server, lack):
     needed("model_in_the_page")
     script, sentence = WITHOUT[lack]
     page = browser.new_page()
@@ -276,7 +276,7 @@ def test_without_simd_it_is_slow_and_from_a_folder_it_is_not_offered(needed, bro
     page.close()
 
 
-def test_the_figure_judges_the_exercise(page):
+def test_the_figure_recognises_a_solution_of_the_exercise(page):
     """One touch of the stored text of the sky leads to a text more probable than the greedy one."""
 
     def verdict():

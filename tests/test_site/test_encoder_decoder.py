@@ -1,4 +1,4 @@
-"""The layer explorer in chapter 05, driven by mouse and keyboard; its numbers against NumPy."""
+"""The layer explorer of chapter 05, used by mouse and keyboard; its numbers against NumPy."""
 
 import json
 
@@ -45,7 +45,7 @@ def curve(figure, name):
     return np.array([float(value) for value in text.split()])
 
 
-def test_each_layer_opens_with_what_the_one_before_left(page, figure):
+def test_the_input_of_each_layer_is_the_output_of_the_previous_one(page, figure):
     expected = vectors(page)
     for layer in (1, 7, 12):
         figure.locator("[data-attn=layer]").fill(str(layer))
@@ -56,7 +56,7 @@ def test_each_layer_opens_with_what_the_one_before_left(page, figure):
 
 
 @pytest.mark.parametrize("norm", layer_explorer.NORMS)
-def test_what_is_taken_away_changes_both_curves(page, figure, norm):
+def test_removing_residuals_or_norms_changes_the_similarity_and_gradient_curves(page, figure, norm):
     figure.locator(f"[data-attn=norm][value={norm}]").check()
     for residual in (True, False):
         figure.locator("[data-attn=residual]").set_checked(residual)

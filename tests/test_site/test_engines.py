@@ -39,14 +39,14 @@ const late = e => e.message?.startsWith("ResizeObserver loop");
 addEventListener("error", e => late(e) || window.wrong.push(e.message || `not loaded: ${e.target.outerHTML?.slice(0, 200)}`), true);
 addEventListener("unhandledrejection", e => window.wrong.push(String(e.reason)));
 </script>"""
-# The widgets in a window that hold nothing to use yet.
+# The widgets of a window that have not mounted yet: they have no button and no input.
 BARE = """[...arguments[0].document.querySelectorAll("[data-anywidget]")].filter(
   each => !each.querySelector("button, input")).map(each => {
     each.closest("details")?.setAttribute("open", ""); // some bring their script when they are near
     each.scrollIntoView();
     return each.dataset.anywidget;
   })"""
-# A page in a frame, which can be as narrow as a phone: a window can not, in every engine.
+# The page is loaded in an iframe, because some engines allow no window as narrow as a phone.
 FRAME = """
 window.page?.remove();
 const frame = document.createElement("iframe");
@@ -66,7 +66,7 @@ return scrollWidth - clientWidth"""
 
 
 class Listening(http.server.SimpleHTTPRequestHandler):
-    """A server whose pages note what goes wrong in them."""
+    """A server whose pages record their errors and warnings."""
 
     def do_GET(self):
         path = Path(self.translate_path(self.path))
@@ -86,7 +86,7 @@ class Listening(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="session")
 def address(site):
-    """Where the site is served."""
+    """The URL of the site."""
     handler = functools.partial(Listening, directory=str(site))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -99,10 +99,10 @@ def address(site):
     params=["firefox", "webkit"],
 )
 def tab(request, needed, address):
-    """One tab of each engine, whose `visit` goes to a page of the site."""
+    """One tab of each engine; `visit` opens a page of the site."""
     parts = needed(request.param)
     tab = {"firefox": Firefox, "webkit": WebKit}[request.param](*parts)
-    # Either edition is looked at by one of the two.
+    # Firefox tests the Spanish edition and WebKit the English one.
     tab.language = {"firefox": "es", "webkit": "en"}[request.param]
     tab.visit = lambda page: tab.open(f"{address}/{page}")
     yield tab
@@ -111,7 +111,7 @@ def tab(request, needed, address):
 
 @pytest.fixture
 def visit(tab):
-    """Open a page with its widgets; what goes wrong until the end of the test fails it."""
+    """Return a function that opens a page and waits for its widgets; errors fail the test."""
 
     def visit(page):
         tab.visit(page)
@@ -140,8 +140,8 @@ def test_every_widget_mounts_and_every_kind_of_page_fits_a_phone(tab, site):
 
 
 def sticks_out(tab, width):
-    """Make the page in the frame this wide; return the pixels that stick out once it has settled."""
-    tab.run(f"{WIDTH}; {ALL}", width)  # what is far from its window may stick out as well
+    """Set the width of the iframe; return how many pixels stick out once the page has settled."""
+    tab.run(f"{WIDTH}; {ALL}", width)  # without lazy rendering, to measure far content too
     for _ in range(30):
         if (found := tab.run(STICKS_OUT)) <= 0:
             break
@@ -149,7 +149,7 @@ def sticks_out(tab, width):
     return found
 
 
-# Scroll the page in the frame to its end, half a window at a time.
+# Scroll the page in the iframe to its end, half a window at a time.
 READ_ON = """const page = window.page.contentWindow, { documentElement } = page.document;
 let y = 0;
 page.requestAnimationFrame(function on() {
@@ -162,8 +162,8 @@ return [...page.document.querySelectorAll("main section section > :is(h2, p, .ce
   node => !node.closest("details:not([open])")).map(node => node.getBoundingClientRect().top + page.scrollY)"""
 
 
-def test_what_waits_on_a_phone_is_there_once_it_has_been_read(tab):
-    """In WebKit, which holds no place while heights above it change, nothing waits."""
+def test_lazily_rendered_sections_reach_their_final_positions_after_scrolling(tab):
+    """Sections are lazily rendered only in browsers with scroll anchoring; WebKit has none."""
     tab.visit("404.html")
     tab.run(FRAME, f"/{tab.language}/03_self_attention.html")
     tab.wait(THERE)
@@ -258,8 +258,8 @@ def test_an_exercise_is_answered_wrongly_then_rightly(visit, needed):
         )
 
 
-def test_the_language_model_of_the_page_goes_on_as_in_python(visit, needed):
-    """One pass and two tokens: WebAssembly with SIMD, a worker, and parts that lie in a cache."""
+def test_the_language_model_of_the_page_continues_as_in_python(visit, needed):
+    """Read the prompt and write two tokens: WebAssembly SIMD, a worker and cached model files."""
     needed("model_in_the_page")
     model, tokenizer = load(needed("smollm2"))
     tab = visit("en/12_language_model.html")

@@ -71,7 +71,7 @@ def head(page, layer, number):
     page.locator(f"[data-attn=head][data-layer='{layer}'][data-head='{number}']").click()
 
 
-def test_each_version_of_a_head_is_what_is_stored(visit):
+def test_each_variant_of_a_head_shows_the_stored_weights(visit):
     page = visit()
     door = STORED["door"]
     np.testing.assert_allclose(weights_of(page), triangle(door)[17, 4], atol=1e-6)
@@ -102,7 +102,7 @@ def test_another_sentence_is_loaded_when_it_is_chosen(visit):
     assert page.locator("[data-attn=text]").get_attribute("lang") == "es"
 
 
-def test_a_page_that_is_not_read_so_far_loads_nothing(visit):
+def test_weights_are_not_loaded_before_the_reader_is_near(visit):
     page = visit("en_far", wait="[data-attn=pick]")
     page.wait_for_timeout(300)
     assert page.evaluate("globalThis.attnModels === undefined")
@@ -480,7 +480,7 @@ def test_the_model_in_the_page_reads_carries_a_vector_over_and_loses_a_head(
     context.close()
 
 
-def test_an_address_holds_what_the_hand_did(node):
+def test_a_url_holds_the_readers_changes(node):
     script = """import { addressOf, stateIn } from "./own_sentence.mjs";
     console.log(JSON.stringify(input.map((state) => {
       const href = addressOf("https://a.b/c.html?q=1#d", state, 9);

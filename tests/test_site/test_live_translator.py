@@ -157,7 +157,7 @@ def test_the_model_comes_once_and_when_it_is_wanted(visit):
 
 
 @pytest.mark.parametrize("part", ["", "_1", "_2"])
-def test_what_did_not_come_is_said_and_asked_for_again(part, visit, folder, tmp_path):
+def test_missing_model_files_are_reported_and_requested_again(part, visit, folder, tmp_path):
     for path in folder.iterdir():
         if path.name != f"grammar_translator{part}.js":
             (tmp_path / path.name).write_bytes(path.read_bytes())
@@ -605,7 +605,7 @@ def test_a_word_that_was_picked_stays_while_others_come(visit, pairs, translator
     assert first.get_attribute("aria-checked") == "true"
 
 
-def test_the_last_wish_stays(visit, pairs, translator):
+def test_the_last_request_wins(visit, pairs, translator):
     page = visit(motion="no-preference")
     field = page.locator("[data-attn=sentence]")
     for pair in pairs[:3]:

@@ -1,4 +1,4 @@
-"""What is printed can be read: no colour that is another one in the dark, no type too small."""
+"""Text is legible: no colour is named that the dark scheme changes, and no type is too small."""
 
 import io
 import json
@@ -16,13 +16,12 @@ from tests.test_site.conftest import of_class
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMES = ("light", "dark")
-# The dark scheme draws figures from dark to light and keeps their hues, so blue may be spoken of,
-# and white may not.
+# The dark scheme exchanges light and dark but keeps hues, so a text may say "blue" but not "white".
 LIGHTNESS = (
     r"(?i)\b(white|black|dark(er|est)?|lighter|lightest|pale[rs]?t?|bright(er|est)?|gr[ea]y"
     r"|blanc[oa]s?|negr[oa]s?|oscur[oa]s?|pálid[oa]s?|más clar[oa]s?|gris(es)?)\b"
 )
-# The pictures of A4 are pixels, white shapes on black in either scheme.
+# The pictures of A4 are pixels: white shapes on black in both schemes.
 CHAPTERS = sorted(
     path.stem
     for path in (ROOT / "notebooks" / "es").glob("*.ipynb")
@@ -31,7 +30,7 @@ CHAPTERS = sorted(
 
 
 def mended(text):
-    """Quoted words and their translations in brackets are examples; the schemes have names."""
+    """Remove quoted words, translations in brackets and the names of the schemes."""
     return re.sub(r"«[^»]*»|\([^)]*\)|“[^”]*”|\*[^*]+\*|modo oscuro|dark mode", "", text)
 
 
@@ -50,7 +49,7 @@ def spoken(article):
 
 
 @pytest.mark.parametrize("language", ("es", "en"))
-def test_no_figure_is_spoken_of_by_how_light_it_is(site, language):
+def test_no_text_describes_a_figure_by_its_lightness(site, language):
     for chapter in CHAPTERS:
         page = lxml.html.document_fromstring((site / language / f"{chapter}.html").read_bytes())
         said = list(spoken(page.find(".//article")))
@@ -59,7 +58,7 @@ def test_no_figure_is_spoken_of_by_how_light_it_is(site, language):
             assert not re.search(LIGHTNESS, mended(text)), f"{chapter}: {text}"
 
 
-def test_no_widget_is_spoken_of_by_how_light_it_is():
+def test_no_widget_text_describes_colours_by_their_lightness():
     for path in (ROOT / "attn_course" / "widgets").glob("*.js"):
         for text in re.findall(r'"((?:[^"\\]|\\.)*)"', path.read_text(encoding="utf-8")):
             if " " in text:
@@ -364,7 +363,7 @@ def test_a_page_of_tables_is_short_until_a_link_opens_a_fold(tab, server, langua
 
 
 @pytest.mark.parametrize("language", ("es", "en"))
-def test_a_page_shows_the_looks_that_there_are(tab, server, language, violations):
+def test_the_page_of_looks_shows_every_colour(tab, server, language, violations):
     page = tab(viewport={"width": 390, "height": 844}, color_scheme="dark")
     page.goto(f"{server}/{language}/look.html", wait_until="networkidle")
     rows = dict(

@@ -140,7 +140,7 @@ def test_there_is_one_tab_stop_in_the_grid(painters):
     assert painter.locator("[data-attn=cell]").nth(10).get_attribute("tabindex") == "0"
 
 
-def test_it_is_said_in_words(chapter, painters):
+def test_the_summary_describes_leaks_in_words(chapter, painters):
     painter, state = painters[1]
     painter.locator("[data-name=causal]").click()
     said, (_, query, key, *_) = painter.locator("[data-attn=summary]"), state["tokens"]

@@ -1,4 +1,4 @@
-"""The two figures of the opening page at work: the ribbons of a translation, and the drawing of the machine."""
+"""The two figures of the opening page: the ribbons of a translation, and the machine."""
 
 import math
 import re
@@ -12,26 +12,26 @@ from attn_course.journey import journey
 from tests.test_site.every_page import WATCH_SHIFTS
 
 LANGUAGES = ("es", "en")
-# What each edition begins with, and a sentence of the reader's own.
+# The sentence that each edition starts with, and below a sentence of the reader's own.
 FIRST = {
     "es": ("Ayer compramos una mesa blanca.", "We bought a white table yesterday."),
     "en": ("The white house is very old.", "La casa blanca es muy vieja."),
 }
-# Of the second written word and of another one, the tokens; and those of the word that each reads most.
+# The tokens of two written words, and those of the source word that each attends to most.
 READ = {
     "es": (([1], [1, 2]), ([3], [5, 6, 7])),  # compramos → bought, blanca → white
     "en": (([1], [2]), ([2, 3, 4], [1])),  # house → casa, white → blanca
 }
 OTHER = {"es": "Mi hermana compró una casa roja.", "en": "My sister bought a red car."}
 SIZES = {"desk": (1280, 900), "hand": (390, 844)}
-# How tall everything is that must not move, and what sticks out of the numbers.
+# The heights that must stay the same, and the elements whose text is cut off.
 HEIGHTS = """() => [".attn-tour-controls", ".attn-tour-caption", ".attn-tour-panel", ".attn-tour-stage", ".attn-tour-said"].map(
   name => document.querySelector(name).getBoundingClientRect().height)"""
 STICKS_OUT = """() => [...document.querySelectorAll(".attn-tour-panel, .attn-tour-panel li, .attn-tour-panel li > *")].filter(
   node => node.scrollWidth > node.clientWidth + 1 || node.scrollHeight > node.clientHeight + 1).map(node => node.textContent)"""
 
 
-# How many of the boxes and names that are lit can be seen whole in the place of the drawing.
+# How many of the lit boxes and names are completely in view.
 IN_SIGHT = """() => {
   const stage = document.querySelector(".attn-tour-stage").getBoundingClientRect();
   return [...document.querySelectorAll(".attn-tour-stage :is(.box, .name, .cell, .line).lit")].filter(node => {
@@ -48,7 +48,7 @@ def translators():
 
 @pytest.fixture
 def visit(tab, server):
-    """Open the opening page; what goes wrong or goes elsewhere fails the test."""
+    """Open the opening page; errors and requests to other servers fail the test."""
     pages = []
 
     def visit(language="en", size="desk", motion="reduce", **options):

@@ -39,13 +39,13 @@ def test_every_internal_link_and_anchor_resolves(site):
 
 
 @pytest.mark.parametrize("language, other", [("es", "en"), ("en", "es")])
-def test_each_page_links_to_its_twin(site, language, other):
+def test_each_page_links_to_its_translation(site, language, other):
     for name in NAMES:
         text = (site / language / f"{name}.html").read_text(encoding="utf-8")
         assert f'class="attn-twin" href="../{other}/{name}.html"' in text
 
 
-def test_a_search_engine_is_told_of_the_twin_by_its_whole_address_or_not_at_all():
+def test_the_translation_is_declared_by_its_absolute_url_or_not_at_all():
     import attn_book
 
     app = SimpleNamespace(config=SimpleNamespace(language="en"))
@@ -54,7 +54,7 @@ def test_a_search_engine_is_told_of_the_twin_by_its_whole_address_or_not_at_all(
         assert attn_book.whole_address(app, "es", "index") == told
 
 
-def test_a_search_engine_is_told_where_the_page_itself_is():
+def test_the_canonical_url_is_that_of_the_page():
     import attn_book
 
     config = SimpleNamespace(language="en", html_baseurl="https://a.b/c/en/", root_doc="index")
@@ -98,7 +98,7 @@ def test_a_page_waits_for_one_stylesheet(site):
             assert sheet.count(f'"{name}"') == 1 + len(KINDS)
 
 
-def test_a_font_of_the_system_is_as_wide_as_it_is_said_to_be():
+def test_the_stated_widths_of_system_fonts_are_right():
     """Matplotlib brings one of them: its width is drawn text, measured by another library."""
     folder = Path(matplotlib.get_data_path(), "fonts", "ttf")
     for suffix, said in zip(("", "-Bold", "-Italic"), SYSTEM["DejaVu"][1], strict=True):

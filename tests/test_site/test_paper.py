@@ -29,7 +29,7 @@ def paper(tab, server):
 
 
 @pytest.mark.parametrize("language", ("es", "en"))
-def test_where_paper_asks_it_does_not_answer(paper, language):
+def test_printed_questions_do_not_show_their_answers(paper, language):
     page = paper(language)
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
     quizzes = page.locator("[data-anywidget=quiz]")

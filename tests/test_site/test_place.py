@@ -22,7 +22,7 @@ IN_VIEW = """link => {
 
 
 def marked(page, nav):
-    """The text of the link that says where one is; it must be in view."""
+    """Return the text of the link that marks the current place; the link must be in view."""
     link = page.locator(
         f"{nav} a[aria-current=location], {nav}:not(:has([aria-current=location])) a[aria-current=page]"
     )
@@ -110,8 +110,8 @@ READ_ON = """async () => {
 
 
 @pytest.mark.parametrize("language", ("es", "en"))
-def test_on_a_phone_what_is_far_waits_and_no_place_moves(tab, server, language):
-    """A place is where it is in a page that is opened there, for which nothing waits."""
+def test_on_a_phone_distant_content_is_lazy_and_places_do_not_move(tab, server, language):
+    """Places are as in a page that was opened at the section, where nothing is rendered lazily."""
     address = f"{server}/{language}/09_decoding.html"
     parts = "main section section > .cell > *"
     phone = {"viewport": {"width": 390, "height": 800}, "reduced_motion": "reduce"}
@@ -128,7 +128,7 @@ def test_on_a_phone_what_is_far_waits_and_no_place_moves(tab, server, language):
     assert there.locator(parts).evaluate_all(WAITING) == 0
     top = "id => document.getElementById(id).getBoundingClientRect().top"
     assert page.evaluate(top, section) == pytest.approx(there.evaluate(top, section), abs=1)
-    # Read from its top to its end, it is the page that has waited for nothing.
+    # After reading to the end, places are as without lazy rendering.
     page.goto(f"{server}/{language}/index.html")
     page.goto(address, wait_until="networkidle")
     page.evaluate(READ_ON)
@@ -139,7 +139,8 @@ def test_on_a_phone_what_is_far_waits_and_no_place_moves(tab, server, language):
     read = shown.evaluate_all(places)
     page.evaluate("delete document.documentElement.dataset.layout")
     assert read == pytest.approx(shown.evaluate_all(places), abs=1)
-    # A wide window has contents or notes beside the text, which need every height.
+    # A wide window shows contents or notes beside the text, which need all heights, so nothing is
+    # lazy.
     page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(f"{server}/{language}/index.html")
     page.goto(address, wait_until="networkidle")
@@ -148,7 +149,7 @@ def test_on_a_phone_what_is_far_waits_and_no_place_moves(tab, server, language):
 
 
 def place(page):
-    """The last section that begins above the middle of the window, by number, and how far above."""
+    """Return the number of the last section that begins above the middle, and its top."""
     return page.evaluate("""() => {
       const sections = [...document.querySelectorAll("main section[id]")];
       const tops = sections.map(section => section.getBoundingClientRect().top);
@@ -253,7 +254,7 @@ def test_a_page_is_turned_at_its_top_and_by_access_keys(tab, server):
     page.wait_for_url("**/04_multi_head.html")
 
 
-def test_an_address_that_leads_nowhere_leads_back_into_the_course(tab, site):
+def test_the_404_page_links_back_to_the_course(tab, site):
     handler = functools.partial(serve.Handler, directory=str(site))
     httpd = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=httpd.serve_forever, daemon=True).start()

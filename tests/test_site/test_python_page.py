@@ -42,7 +42,7 @@ SOFTMAX = (
     "    total = e.sum(axis=-1, keepdims=True)\n"
     "    return e / np.where(total == 0, 1, total)\n"
 )
-# As in a browser that blocks cookies.
+# This acts as a browser that blocks cookies.
 NO_STORAGE = (
     "Object.defineProperty(window, 'localStorage', "
     "{ get() { throw new DOMException('off', 'SecurityError'); } })"
@@ -328,7 +328,7 @@ def test_what_was_solved_translates_at_the_end_of_chapter_9(lent, violations):
     assert page.elsewhere == []
 
 
-def test_who_has_solved_everything_is_lent_nothing(lent):
+def test_with_all_exercises_solved_nothing_is_lent(lent):
     page = lent("es/09_decoding.html", width=390, height=844)
     kept = {f"attn-solved-{name}": code for name, code in solutions().items()}
     page.evaluate("kept => Object.assign(localStorage, kept)", kept)
@@ -421,7 +421,7 @@ def test_the_editor_is_for_everyone(lent, violations, width, scheme):
     assert violations(page) == []
 
 
-def test_from_a_file_the_page_says_why_not(tab, site):
+def test_opened_as_a_file_the_page_explains_why_python_cannot_run(tab, site):
     page = tab()
     page.goto((site / "es" / "03_self_attention.html").as_uri())
     page.locator("#exercise-softmax .attn-py-bar button").click()

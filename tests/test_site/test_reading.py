@@ -25,7 +25,7 @@ def test_the_landing_page_lets_others_choose(tab, server):
     page.wait_for_url("**/es/index.html")
 
 
-def test_who_asks_to_choose_is_not_sent_away(tab, server):
+def test_the_language_menu_does_not_redirect(tab, server):
     page = tab(locale="es-MX")
     page.goto(f"{server}/es/index.html")
     page.get_by_role("link", name="Elegir idioma").click()

@@ -129,7 +129,7 @@ def test_the_index_holds_prose_not_markup(site, language):
     assert any("√d_k" in text for text in texts)
 
 
-def test_who_comes_without_a_question_can_type_it(tab, server):
+def test_without_a_query_the_search_field_has_the_focus(tab, server):
     page = tab()
     page.goto(f"{server}/en/search.html")
     focus = "document.activeElement.id + document.activeElement.accessKey"

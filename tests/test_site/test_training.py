@@ -281,7 +281,7 @@ def test_another_seed_starts_over_and_the_same_one_repeats(learn):
 
 
 @pytest.mark.parametrize("name", ["positions", "mask", "encoder", "decoder"])
-def test_what_is_broken_answers_with_what_was_measured(learn, name):
+def test_a_broken_model_shows_its_measured_result(learn, name):
     page = learn("en")
     page.locator(f"[data-attn=learner-break] [data-attn={name}]").press("Space")
     right = STORED["breaks"][name]

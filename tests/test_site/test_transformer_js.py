@@ -256,7 +256,7 @@ def test_every_number_on_the_way_to_the_logits(name, put, run):
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_with_what_is_past_the_rest_is_the_same(name, put, run):
+def test_a_cache_gives_the_same_numbers(name, put, run):
     """Position by position, or in two parts: the numbers of the whole, to the bit."""
     model, rng = put(name, make(**CONFIGS[name])), np.random.default_rng(2)
     src = random_ids(rng, 7, model.config.vocab_size)
@@ -454,7 +454,7 @@ def tables():
         }
 
 
-def test_of_equals_the_first_comes_first_as_in_python(run):
+def test_ties_are_broken_as_in_python(run):
     cases = list(tables())
     got = run(
         """(cases) => cases.map(({ logits, ...options }) => {
@@ -821,7 +821,7 @@ def refusal(run, script, input=None):
         ),
     ],
 )
-def test_what_is_refused(script, message, small, run):
+def test_invalid_arguments_are_refused(script, message, small, run):
     assert refusal(run, script) == message
 
 
