@@ -1,6 +1,6 @@
 """attn: attention and the Transformer, from the dot product up.
 
-Read from the top down: each part stands on those before it.
+Read from the top down: each part builds on the parts above it.
 
 ===================  ========================================================================
 the mathematics

@@ -1,8 +1,8 @@
 """Argument checks, and the switch of those that read the values in a tensor, `attn.checks`.
 
-Most serve NumPy and PyTorch alike: they read ``.shape`` and ``.dtype``, which arrays of both have.
-Those for tensors alone import PyTorch when they are called, since the lessons in NumPy do without
-it. Every error has one pattern: the argument, what was expected, what came.
+Most checks serve NumPy and PyTorch alike: they read ``.shape`` and ``.dtype``, which the arrays of
+both libraries have. The checks of tensors import PyTorch when they are called, since the lessons in
+NumPy run without PyTorch. Every error has one pattern: the argument, what was expected, what came.
 """
 
 import numbers
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Lengths = TypeVar("Lengths", NDArray[np.integer], Tensor)
 
 
-# An error quotes at most so many characters of the value that it refuses.
+# The most characters of a refused value that an error quotes.
 MOST_QUOTED = 400
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
@@ -36,7 +36,7 @@ class HasShape(Protocol):
 
 
 def argument_error(name: str, expected: str, got: object) -> ValueError:
-    """Return the ``ValueError`` for one bad argument, of which a long text is not quoted whole."""
+    """Return the ``ValueError`` for one bad argument; it quotes a long value only in part."""
     said = f"{got}"
     if len(said) > MOST_QUOTED:
         said = f"{said[:200]} ... {said[-100:]}"
@@ -102,7 +102,7 @@ def check_divides(name: str, size: int, divisor_name: str, divisor: int) -> None
 
 
 def check_repeats(n_rows: int, n_sources: int) -> int:
-    """Return how many rows of ids each source has; raise ``ValueError`` if not all as many."""
+    """Return how many rows of ids each source has; ``ValueError`` if they differ."""
     if n_rows % n_sources if n_sources else n_rows:
         raise argument_error("ids", f"a multiple of {n_sources} rows to match memory", n_rows)
     return n_rows // n_sources if n_sources else 1
@@ -111,7 +111,8 @@ def check_repeats(n_rows: int, n_sources: int) -> int:
 def check_finite(name: str, is_finite: "NDArray[np.bool_] | Tensor") -> None:
     """Raise ``ValueError`` unless every element of `is_finite` is True.
 
-    One NaN or infinity reaches all that looks at it; refusing it here tells where it came from.
+    One NaN or infinity reaches every output that attends to it; an error here names the argument
+    that has it.
     """
     if not is_finite.all():
         raise argument_error(name, "finite numbers", f"{int((~is_finite).sum())} NaN or infinite")
@@ -125,8 +126,8 @@ def check_shape(
 ) -> None:
     """Raise ``ValueError`` unless `array` has the `expected` shape.
 
-    That is the size of each axis, or the name of one that may have any size. A leading ``...``
-    allows any number of axes before them. `like` is the argument that these sizes come from.
+    `expected` holds the size of each axis, or a name for an axis of any size. A leading ``...``
+    allows any number of axes before these. `like` is the argument that these sizes come from.
     """
     sizes = expected[1:] if expected[0] is ... else expected
     shape = tuple(array.shape)

@@ -25,7 +25,7 @@ SHOWN = 5
 def translate(options: argparse.Namespace) -> None:
     """Print a translation of each sentence, or of each line of a file.
 
-    What does not seem to be of the language that the course's own translator reads is told.
+    For a translator of the course, say which texts do not seem to be in the language that it reads.
     """
     from attn.applications.translation.recogniser import doubt
 
@@ -47,7 +47,7 @@ def translate(options: argparse.Namespace) -> None:
 
 
 def _say_doubt(where: str, doubt: str) -> None:
-    """Say that what was translated may be of another language, if so."""
+    """Print the doubt about the language of a translated text, if there is one."""
     if doubt:
         print(f"{where}: {doubt}; translated all the same", file=sys.stderr)
 
@@ -74,7 +74,7 @@ def _translate_typed(translator: "Translator", search: dict[str, Any], doubts: b
 def _translate_file(
     translator: "Translator", path: Path, search: dict[str, Any], doubts: bool
 ) -> None:
-    """Print the translation of each line, in its place: an empty line for what cannot be one."""
+    """Print the translation of each line, or an empty line where there is no translation."""
     from attn._lines import read_lines
     from attn.applications.translation.lines import translate_lines
 
@@ -95,7 +95,7 @@ def train(options: argparse.Namespace) -> None:
     from attn.applications.translation import RECIPES, Recipe, Translator
     from attn.training import is_main_process
 
-    # The place is checked before the minutes of training.
+    # The output folder is checked first, since training takes minutes.
     out = _checked_out(options.out)
     pairs, validation = _pairs_to_train(options)
     sizes = {
@@ -148,7 +148,7 @@ class _Log:
 
 
 def evaluate(options: argparse.Namespace) -> None:
-    """Print how good the translations of each split are, or of a file of pairs."""
+    """Print the scores of the translations of each split, or of a file of pairs."""
     translator = _translator(options, None if options.pairs else options.corpus)
     if options.pairs:
         parts: dict[str, Sequence[Pair]] = {options.pairs.name: _read(options.pairs)}
@@ -179,7 +179,7 @@ def fetch(options: argparse.Namespace) -> None:
 
 
 def _checked_out(out: Path) -> Path:
-    """Return the path of a folder; refuse one that `train` could not write at the end."""
+    """Return the path of the output folder; refuse one that `train` could not write at the end."""
     from attn.applications._folder import resolved
     from attn.applications.translation import Translator
 
@@ -212,7 +212,7 @@ def _pairs_to_train(
 
 
 def _turned(pairs: "Sequence[Pair]") -> "list[Pair]":
-    """Return the pairs of a corpus, which are from English, in the other direction."""
+    """Return the pairs of a corpus, whose sources are English, with source and target exchanged."""
     return [pair.turned() for pair in pairs]
 
 

@@ -29,13 +29,13 @@ class Remote:
     # The path below the folder ``ATTN_DATA`` and below the cache folder.
     name: str
     address: str
-    # A file with another sum is refused, wherever it comes from.
+    # A file with another checksum is refused, wherever it comes from.
     sha256: str
     n_bytes: int
 
 
 def cache_folder() -> Path:
-    """Return where downloaded files are kept: ``attn`` in the cache folder of the user."""
+    """Return the folder of downloaded files: ``attn`` in the cache folder of the user."""
     base = os.environ.get("XDG_CACHE_HOME")
     return Path(base) / "attn" if base else Path.home() / ".cache" / "attn"
 
@@ -44,7 +44,7 @@ def fetched(remote: Remote, *, download: bool = True) -> Path:
     """Return the path of a file: in the folder ``ATTN_DATA``, else in the cache, else downloaded.
 
     A damaged file in the cache is downloaded again if `download` allows it. A file that is missing
-    and may not or cannot be downloaded, or that has another sum, is refused.
+    and may not or cannot be downloaded, or that has another checksum, is refused.
     """
     named = os.environ.get("ATTN_DATA")
     mine, path = Path(named or "", remote.name), cache_folder() / remote.name
@@ -85,9 +85,9 @@ def _wanted(remote: Remote) -> str:
 
 
 def check_sum(path: Path, sha256: str, name: str | None = None) -> Path:
-    """Return the path of a file if it has this sum; raise ``ValueError`` otherwise.
+    """Return the path of a file if it has this checksum; raise ``ValueError`` otherwise.
 
-    With `name`, the error names the file so, because its path is temporary.
+    With `name`, the error shows this name in place of the path, which may be temporary.
     """
     try:
         with open(path, "rb") as file:

@@ -1,4 +1,4 @@
-r"""What a word is made of, in every script.
+r"""The characters that words are made of, in every script.
 
 Python's ``\w`` leaves out the marks that are written over, under and beside letters: the vowels of
 Hindi and Thai, those of vocalised Arabic and Hebrew, accents that stand alone. Here these marks

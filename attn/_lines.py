@@ -30,7 +30,7 @@ class Line(NamedTuple):
 
 
 def read_lines(path: str | PathLike[str]) -> Iterator[Line]:
-    """Yield the lines of a file as they are asked for, since it may be larger than memory.
+    """Yield the lines of a file one by one, since the file may be larger than memory.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def read_lines(path: str | PathLike[str]) -> Iterator[Line]:
 
 
 def lines_of(read: Callable[[int], bytes], name: str) -> Iterator[Line]:
-    """Yield the lines of the bytes that `read` returns; `read` takes the most bytes to return."""
+    """Yield the lines of the bytes that `read(n)` returns, at most n at a time."""
     for line in _pieces(read, name):
         if line is None:
             yield Line("", f"longer than {MAX_LINE} bytes")

@@ -6,7 +6,7 @@ change. Without a cache, step n computes n of them again; with it, one.
 ===============  =======================================================================
 `LayerCache`     what every cache of a self-attention can do
 `KVCache`        of self-attention: it grows by the keys and values of every new token
-`WindowCache`    of self-attention to a window: what lies behind it is let go
+`WindowCache` of self-attention to a window: tokens behind the window are dropped
 `MemoryCache`    of cross-attention: filled once, since the source does not change
 `DecoderCache`   one of each for every layer
 ===============  =======================================================================
@@ -28,9 +28,9 @@ __all__ = ["DecoderCache", "FixedCache", "KVCache", "LayerCache", "MemoryCache",
 class LayerCache:
     """What the self-attention of one layer keeps of the tokens that it has seen.
 
-    `KVCache` keeps keys and values. Whatever keeps something else derives from this class and says
-    how it is counted in bytes, cut and reordered. Its tensors are replaced and not written to,
-    so that a step that fails can be undone.
+    `KVCache` keeps keys and values. A cache that keeps something else derives from this class and
+    defines its size in bytes, `truncate` and `reorder`. Its tensors are replaced and not written
+    to, so that a step that fails can be undone.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class LayerCache:
 
     @property
     def visible(self) -> Tensor | None:
-        """The mask of a step, shape (n_new, n_seen), where not all that it is handed is filled."""
+        """The mask of a step, shape (n_new, n_seen), if some slots that it reads are not filled."""
         return None
 
     @property
@@ -64,8 +64,8 @@ class LayerCache:
         raise NotImplementedError
 
     def following(self, n_new: int) -> int | Tensor:
-        """Return the positions behind those seen: the first as an int, or, if `positions`
-        are kept, a Tensor of shape (batch_size, n_new)."""
+        """Return the positions of the next tokens: the first as an int, or, if `positions` are
+        kept, a Tensor of shape (batch_size, n_new)."""
         return self._length if self.positions is None else _behind(self.positions, n_new)
 
     def truncate(self, length: int) -> None:
@@ -108,8 +108,8 @@ class KVCache(LayerCache):
     def __init__(self) -> None:
         super().__init__()
         self._kept: tuple[Tensor, Tensor] | None = None
-        # True if the cache made its tensors itself, with room behind the tokens, and may write
-        # into them. It may not write into the caller's, nor into those that a gradient needs.
+        # True if the cache made its tensors itself, with room behind the tokens, and may write into
+        # them. It may not write into the caller's tensors, nor into those that a gradient needs.
         self._has_room = False
 
     @property
@@ -135,11 +135,11 @@ class KVCache(LayerCache):
     def append(
         self, key: Tensor, value: Tensor, positions: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Add the keys and values of new tokens, and return those of all.
+        """Add the keys and values of new tokens, and return those of all tokens.
 
-        They have the shape (batch_size, n_kv_heads, n_new, d_k), and dtype and device of those kept.
-        `positions`, int64 of shape (batch_size, n_new), say where the new tokens stand, if not one
-        after the other behind those kept.
+        They have the shape (batch_size, n_kv_heads, n_new, d_k), and dtype and device of those
+        kept. `positions`, int64 of shape (batch_size, n_new), are the positions of the new tokens,
+        if they do not simply follow those kept.
         """
         self._check(key, value)
         stop = self._length + key.shape[-2]
@@ -153,10 +153,10 @@ class KVCache(LayerCache):
         return kept[0][..., :stop, :], kept[1][..., :stop, :]
 
     def truncate(self, length: int) -> None:
-        """Forget all tokens but the first `length`, and where they stood.
+        """Forget all tokens but the first `length`, and the positions of the forgotten ones.
 
-        What is read next goes on from there, as if the others had never been read; 0 leaves the
-        cache as a new one.
+        The next tokens follow the first `length`, as if the others had never been read; 0 empties
+        the cache.
         """
         length = check_kept(length, self.length)
         if length == 0:
@@ -202,9 +202,10 @@ class KVCache(LayerCache):
                     raise argument_error(name, f"{aspect} {as_kept} to match the cache", got)
 
     def _extended(self, key: Tensor, value: Tensor, stop: int) -> tuple[Tensor, Tensor]:
-        """Return tensors that hold what is kept and then the new, and maybe room for more.
+        """Return tensors of the old keys and values and then the new ones, and maybe room for more.
 
-        With gradients enabled nothing is written into what a gradient may need, nor in a graph.
+        With gradients enabled, or in a graph, the tensors are copied: a gradient may need the old
+        ones.
         """
         assert self._kept is not None
         start, (keys, values) = self._length, self._kept
@@ -227,7 +228,7 @@ class KVCache(LayerCache):
         return keys, values
 
     def _places(self, key: Tensor, new: Tensor | None) -> Tensor | None:
-        """Return where all tokens of a step stand, those kept and the new ones, if not in a row."""
+        """Return the positions of the tokens kept and the new ones; None if they are in a row."""
         n_new = key.shape[-2]
         if new is not None:
             check_tensor("positions", new, "a tensor of int64")
@@ -244,7 +245,7 @@ class KVCache(LayerCache):
 
 
 class WindowCache(KVCache):
-    """A `KVCache` for attention to a window: no token will look at what is behind it.
+    """A `KVCache` for attention to a window: it drops the tokens to which none can attend any more.
 
     It keeps the keys and values of the last ``window - 1`` tokens, and `length` counts all.
 
@@ -268,7 +269,7 @@ class WindowCache(KVCache):
     def append(
         self, key: Tensor, value: Tensor, positions: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Return what the new tokens may see, as `KVCache.append`, and let go of what is too old."""
+        """Return what the new tokens may see, as `KVCache.append`, and drop what is too old."""
         self._check(key, value)
         places, n_new = self._places(key, positions), key.shape[-2]
         if self._kept is not None:
@@ -283,7 +284,8 @@ class WindowCache(KVCache):
     def truncate(self, length: int) -> None:
         """Forget all tokens but the first `length`.
 
-        Once the window has let go of tokens, that is all of them or none: it would see them again.
+        Once tokens have left the window, only 0 or all are possible: the window would need those
+        again.
         """
         length = check_kept(length, self.length)
         n_kept = 0 if self.key is None else self.key.shape[-2]
@@ -322,7 +324,7 @@ def _with_room(kept: Tensor, length: int, new: Tensor, room: int) -> Tensor:
 
 
 class MemoryCache:
-    """The keys and values of what cross-attention looks at, computed once.
+    """The keys and values of the source of a cross-attention, computed once.
 
     Attributes
     ----------
@@ -361,11 +363,11 @@ class MemoryCache:
         return 0 if self.key is None else self.key.shape[-2]
 
     def store(self, key: Tensor, value: Tensor, *source: Tensor) -> None:
-        """Keep keys and values, and remember which tensors they were made of."""
+        """Keep keys and values, and remember from which tensors they were computed."""
         self._kept, self._source = (key, value), CacheOrigin(*source)
 
     def check(self, *source: Tensor) -> None:
-        """Raise ``ValueError`` if these are not the tensors that the keys were made of."""
+        """Raise ``ValueError`` if the keys were not computed from these tensors."""
         self._source.check(*source)
 
     def reorder(self, rows: Tensor) -> None:
@@ -379,8 +381,8 @@ class MemoryCache:
 class DecoderCache:
     """One `KVCache` for the self-attention of each layer, one `MemoryCache` for its cross-attention.
 
-    It is what `attn.decoding` passes from step to step. Of a model whose layers mix tokens in another
-    way, ``new_cache`` puts another `LayerCache` in the place of the first.
+    It is what `attn.decoding` passes from step to step. For layers that mix tokens in another way,
+    ``new_cache`` puts another `LayerCache` in place of the `KVCache`.
 
     Parameters
     ----------
@@ -434,10 +436,11 @@ class DecoderCache:
             self._ids = self._ids[..., :length]
 
     def check_ids(self, ids: Tensor) -> None:
-        """Raise ``ValueError`` if other tokens than those at the beginning of `ids` filled the cache.
+        """Raise ``ValueError`` if the cache was not filled with the tokens at the beginning of
+        `ids`.
 
-        Which tokens did is known if `DecoderOnly` or `Transformer` read them all, outside of
-        ``torch.compile``. On a GPU it takes a look at the values, and there is none after
+        The cache knows its tokens if `DecoderOnly` or `Transformer` read them all, outside of
+        ``torch.compile``. On a GPU the check reads values, so it is left out after
         ``attn.checks(False)``. `ids`, shape (n_rows, n), has at least `length` columns.
         """
         kept = self._ids
@@ -456,7 +459,7 @@ class DecoderCache:
             raise argument_error("ids", wanted, f"others from place {place} on")
 
     def keep_ids(self, ids: Tensor) -> None:
-        """Say that these are the tokens that were kept last, shape (..., n_new)."""
+        """Record the ids of the tokens that were added last, shape (..., n_new)."""
         if torch.compiler.is_compiling():
             return
         before = self.length - ids.shape[-1]
@@ -466,20 +469,19 @@ class DecoderCache:
             self._ids = None if before else ids.clone()
 
     def knows(self, memory: Tensor) -> bool:
-        """Return whether the keys of this memory are kept; ``ValueError`` if those of another."""
+        """Return whether the keys kept are of this memory; ``ValueError`` if of another one."""
         if self._source is not None:
             self._source.check(memory)
         return self._source is not None
 
     def remember(self, memory: Tensor, repeats: int = 1) -> None:
-        """Say that the keys kept are of this memory, each of its rows serving `repeats` rows."""
+        """Record that the keys kept are of this memory, each row of which serves `repeats` rows."""
         self._source = CacheOrigin(memory, repeats=repeats)
 
     def reorder(self, rows: Tensor) -> None:
         """Let row i of the batch become a copy of what row ``rows[i]`` was.
 
-        Beam search uses it to repeat rows, to move them, and to let them go: `rows`, int64, has
-        any length.
+        Beam search repeats, moves and drops rows with it: `rows`, int64, has any length.
         """
         for cache in self.parts:
             cache.reorder(rows)
@@ -500,9 +502,9 @@ def check_cache(cache: object) -> None:
 class FixedCache(DecoderCache):
     """A `DecoderCache` whose tensors never change their place or size, for steps that are recorded.
 
-    A step looks at all the room there is and masks what is not filled yet. So every step does the
-    same work on the same memory, which is what a CUDA graph repeats, and ``torch.compile`` makes
-    one graph of all steps. `attn.transformer.DecoderOnly.new_cache` makes one.
+    A step attends to the whole room and masks the slots that are not filled yet. So every step does
+    the same work on the same memory, which is what a CUDA graph repeats, and ``torch.compile``
+    makes one graph of all steps. `attn.transformer.DecoderOnly.new_cache` makes one.
 
     Parameters
     ----------
@@ -552,7 +554,7 @@ class FixedCache(DecoderCache):
         self._place.visible = torch.arange(self.room, device=slots.device) <= slots[:, None]
 
     def settle(self) -> None:
-        """Keep what the step has made of tensors that it reads: its last act, which no error follows."""
+        """Write the tensors that the step replaces, at its end, where no error can follow."""
         for cache in self.self_attention:
             for kept, new in zip(cache.replaced, cache.next, strict=True):
                 kept.copy_(new.detach())
@@ -563,7 +565,7 @@ class FixedCache(DecoderCache):
         return [kept.clone() for cache in self.self_attention for kept in cache.replaced]
 
     def restore(self, copied: Iterable[Tensor]) -> None:
-        """Write into those tensors what `copied` has returned."""
+        """Write what `copied` returned back into the tensors that a step replaces."""
         kept = (kept for cache in self.self_attention for kept in cache.replaced)
         for tensor, before in zip(kept, copied, strict=True):
             tensor.copy_(before)
@@ -575,7 +577,7 @@ class FixedCache(DecoderCache):
                 room[..., self.length :, :] = 0
 
     def advance(self, n_new: int) -> None:
-        """Say that a step has filled so many slots."""
+        """Record that a step has filled `n_new` more slots."""
         self._place.length += n_new
 
     def truncate(self, length: int) -> None:
@@ -591,7 +593,7 @@ def check_no_mask(mask: Tensor | None) -> None:
 
 
 class Place:
-    """Where the layers of a `FixedCache` stand, all at the same slot, and what their tensors are like."""
+    """The slots, sizes, dtype and device that the layers of a `FixedCache` share."""
 
     def __init__(self, room: int, n_rows: int, dtype: torch.dtype, device: torch.device) -> None:
         self.room, self.n_rows, self.dtype, self.device = room, n_rows, dtype, device
@@ -600,10 +602,10 @@ class Place:
         self.visible: Tensor | None = None
 
     def zeros(self, *shape: int, dtype: torch.dtype | None = None) -> Tensor:
-        """Return a tensor of shape (n_rows, *shape), which may be written to in every mode.
+        """Return zeros of shape (n_rows, *shape), which may be written to in every mode.
 
-        One that is made in inference mode can only be written to in that mode. And room that is not
-        filled gets a weight of zero, but zero times NaN is NaN.
+        A tensor made in inference mode can only be written to in that mode. Slots that are not
+        filled get a weight of zero, but zero times NaN would be NaN, so they hold zeros.
         """
         with torch.inference_mode(False):
             return torch.zeros(self.n_rows, *shape, dtype=dtype or self.dtype, device=self.device)
@@ -675,7 +677,7 @@ class FixedKVCache(KVCache):
         return kept
 
     def truncate(self, length: int) -> None:
-        """Do nothing: the first `length` stay where they are."""
+        """Do nothing: the first `length` tokens stay in their slots."""
 
     def following(self, n_new: int) -> Tensor:
         """Return the slots of the tokens of this step."""
@@ -730,16 +732,16 @@ class FixedWindowCache(FixedKVCache):
         return key, value
 
     def truncate(self, length: int) -> None:
-        """Forget all tokens, or none: others may have left the window."""
+        """Forget all tokens, or none: earlier ones may have left the window."""
         check_all_or_none(length, self.length, "the room of a window is fixed")
 
 
 class restored_on_error:
-    """Give a cache, or each of several, the attributes that it had before, if what follows raises.
+    """Restore the attributes of one or several caches if the ``with`` block raises.
 
-    Without that, the layers before the one that refused a step would have kept its tokens, and
+    Without this, the layers before the one that refused a step would have kept its tokens, and
     every later step would silently be wrong. A model, its stacks, layers and attentions can each be
-    called by themselves, so each restores; in one step only the outermost does, the others nothing.
+    called by themselves, so each opens such a block; in one step only the outermost block restores.
     """
 
     def __init__(self, cache: object) -> None:
@@ -768,7 +770,7 @@ class restored_on_error:
 
 
 class CacheOrigin:
-    """The tensors that keys and values were computed from, to notice when others are given.
+    """The tensors from which keys and values were computed, to detect that others are given.
 
     Parameters
     ----------
@@ -786,10 +788,11 @@ class CacheOrigin:
     def check(self, *given: Tensor) -> None:
         """Raise ``ValueError`` unless these are the tensors, or others of the same values.
 
-        Where rows have been moved, their rows must stand in the new order.
+        Where the rows of the cache have been moved, the rows of the tensors must be in the new
+        order.
         """
         for kept, version, tensor in zip(self.tensors, self.versions, given, strict=True):
-            # A kept tensor that was changed in place, maybe through a view, proves nothing.
+            # A kept tensor that was changed in place, maybe through a view, cannot be compared.
             if _is_changed(kept, version) or not self._is_same(tensor, kept):
                 order = "" if self.rows is None else ", its rows reordered like those of the cache"
                 wanted = f"the memory that filled the cache{order}: for another, take a new cache"
@@ -813,7 +816,7 @@ class CacheOrigin:
         return _equal(tensor[rows], chosen_rows(kept, self.rows).expand(n_rows, *kept.shape[1:]))
 
     def __getstate__(self) -> dict[str, Any]:
-        # A copied tensor counts its changes from zero, so the state says which had changed.
+        # A copied tensor counts its changes from zero, so the state stores which had changed.
         changed = map(_is_changed, self.tensors, self.versions)
         return vars(self) | {"versions": [*changed]}
 

@@ -28,9 +28,9 @@ from attn._checks import argument_error, check_size, holds, shown
 
 __all__ = ["beam_search", "greedy", "next_token_probabilities", "sample"]
 
-# Apple's GPUs have no float64. What is to be accurate is computed on the CPU instead.
+# Apple's GPUs have no float64, so sums that need it are computed on the CPU.
 WITHOUT_FLOAT64 = {"mps"}
-# The second argument is the cache, or None: decoding hands it on and knows nothing of it.
+# The second argument is the cache, or None; decoding only hands it on.
 Step: TypeAlias = Callable[[Tensor, Any], Tensor]
 # The token that ends a row, or several of them, or none.
 Ends: TypeAlias = int | Iterable[int] | None
@@ -400,14 +400,14 @@ def _device_for_float64(device: torch.device) -> torch.device:
 
 def _as_float64(x: Tensor) -> Tensor:
     """Return `x` as float64, on `_device_for_float64` of its device."""
-    # In two steps: in one, the device that has no float64 would be asked to convert.
+    # Moved first and then converted, since a device without float64 cannot convert.
     return x.to(_device_for_float64(x.device)).double()
 
 
 def _check_arguments(
     prompt: Tensor, end_id: Ends, max_new_tokens: int, pad_id: int
 ) -> tuple[list[int], int]:
-    """Check what all decoders share; return the ids in `end_id`, and `max_new_tokens`."""
+    """Check the common arguments; return the ids in `end_id`, and `max_new_tokens`."""
     fits = isinstance(prompt, torch.Tensor) and prompt.dtype == torch.int64
     if not fits or prompt.ndim != 2 or prompt.shape[1] == 0:
         shape = "(batch_size, prompt_len), prompt_len at least 1"
@@ -436,7 +436,7 @@ def _still_running(running: Tensor, tokens: Tensor, end_ids: Sequence[int]) -> T
 
 
 def _check_rows(name: str, logits: Tensor) -> None:
-    """Raise ``ValueError`` for NaN, +inf or only -inf in a row: its largest shows them all."""
+    """Raise ``ValueError`` for NaN, +inf or only -inf in a row: its maximum shows all three."""
     largest = logits.amax(dim=-1)
     if not holds(lambda: largest.isfinite().all(), otherwise=True, free=largest.is_cpu):
         got = largest[~largest.isfinite()][0]
@@ -444,7 +444,7 @@ def _check_rows(name: str, logits: Tensor) -> None:
 
 
 def _is_number(value: object) -> bool:
-    """Return whether a value can be compared with numbers: one itself, or a tensor of one."""
+    """Return whether a value is a number, or a tensor of one number."""
     return isinstance(value, Real) or isinstance(value, torch.Tensor) and value.ndim == 0
 
 

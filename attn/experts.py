@@ -1,8 +1,9 @@
 """A mixture of experts: many feed-forward networks, of which each token takes a few.
 
 `MixtureOfExperts` describes it, in ``TransformerConfig(experts=...)``; `Experts` is the module that
-stands in the place of `attn.layers.FeedForward`. A router that is left alone sends ever more tokens to
-the experts that learnt first. Two ways keep it from that: `balance_losses`, and a bias that needs none.
+stands in the place of `attn.layers.FeedForward`. A router that is only trained with the loss sends
+ever more tokens to the experts that learnt first. Two methods prevent this: `balance_losses`, and a
+bias, which needs no additional loss.
 """
 
 from collections.abc import Iterator
@@ -86,9 +87,9 @@ class MixtureOfExperts:
 class Experts(nn.Module):
     """Transform each token by a few of many networks, as its router chooses.
 
-    What the chosen experts compute is weighted by their scores, which sum to 1: a softmax of products
-    with a vector for each expert, or with ``balance="bias"`` their sigmoids. If a token takes one
-    expert only, its weight is its score, or the router would learn nothing. In a graph of
+    The outputs of the chosen experts are weighted by their scores, which sum to 1: a softmax of
+    products with a vector for each expert, or with ``balance="bias"`` their sigmoids. If a token
+    takes one expert only, its weight is its score, or the router would learn nothing. In a graph of
     ``torch.compile``, or an exported one, all experts compute all tokens.
 
     Parameters
@@ -128,12 +129,12 @@ class Experts(nn.Module):
         self.experts = nn.ModuleList(
             FeedForward(d_model, d_expert, activation, bias) for _ in range(experts.n_experts)
         )
-        # Several shared experts that all tokens take are one, of their joint size.
+        # All tokens take the shared experts, so they are one network of their joint size.
         d_shared = experts.n_shared * d_expert
         self.shared = FeedForward(d_model, d_shared, activation, bias) if d_shared else None
         is_biased = experts.balance == "bias"
         self.register_buffer("favour", torch.zeros(experts.n_experts) if is_biased else None)
-        # Where `balance_losses` wants them; otherwise None.
+        # A list while `balance_losses` collects them; otherwise None.
         self._losses: list[Tensor] | None = None
 
     def forward(self, x: Tensor) -> Tensor:
@@ -188,7 +189,7 @@ class Experts(nn.Module):
 
 @contextmanager
 def balance_losses(model: nn.Module) -> Iterator[list[Tensor]]:
-    """Collect what is to be added to the loss so that all experts are used.
+    """Collect the terms to add to the loss so that all experts are used.
 
     Parameters
     ----------

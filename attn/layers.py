@@ -1,9 +1,9 @@
 """The layers of the Transformer: attention and a feed-forward network, each with a residual.
 
-Every sub-layer takes three steps: compute, add, normalise. In *post-norm*, the paper's order,
-the sum is normalised: ``norm(x + f(x))``. In *pre-norm* what goes in is: ``x + f(norm(x))``.
-That leaves an unbroken path from the first layer to the last, and deep stacks train more readily.
-Dropout falls, as in section 5.4 of the paper, on what a sub-layer computed, before it is added.
+Every sub-layer takes three steps: compute, add, normalise. In *post-norm*, the paper's order, the
+sum is normalised: ``norm(x + f(x))``. In *pre-norm* the input is normalised: ``x + f(norm(x))``.
+This leaves an unbroken path from the first layer to the last, and deep stacks train more readily.
+Dropout applies, as in section 5.4 of the paper, to the output of a sub-layer, before it is added.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,8 @@ from attn.attention import Attended, MultiHeadAttention
 from attn.attention.multi_head import Linear
 from attn.cache import LayerCache, MemoryCache, restored_on_error
 
-# The nonlinearity between the two linear layers. A gated one is multiplied by a third layer.
+# The nonlinearity between the two linear layers. The output of a gated one is multiplied by that of
+# a third linear layer.
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "gelu": F.gelu,
@@ -40,7 +41,7 @@ Norm: TypeAlias = nn.LayerNorm | nn.RMSNorm
 
 
 class _Layer(nn.Module):
-    """What both layers share: their parts, where they normalise, and how they add."""
+    """The base of both layers: their parts, where they normalise, and how they add."""
 
     # Whether there is a cross-attention.
     looks_at_memory = False
@@ -97,7 +98,7 @@ class EncoderLayer(_Layer):
     normalise                     6     4
     ============================  ====  ====
 
-    The sizes alone make the paper's layer. Other parts are handed in: an attention with rotary
+    The sizes alone make the paper's layer. Other parts are arguments: an attention with rotary
     positions is ``mixer=MultiHeadAttention(d_model, n_heads, relative=RotaryPositions())``.
 
     Parameters
@@ -140,7 +141,7 @@ class EncoderLayer(_Layer):
         need_weights: bool = False,
         cache: LayerCache | None = None,
     ) -> Attended:
-        """Let the positions look at each other, then transform each by itself.
+        """Let the positions attend to each other, then transform each by itself.
 
         Parameters
         ----------
@@ -214,7 +215,7 @@ class DecoderLayer(_Layer):
         need_weights: bool = False,
         cache: tuple[LayerCache | None, MemoryCache | None] = (None, None),
     ) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
-        """Let the target look at its past, then at the source; then transform each position.
+        """Let the target attend to its past, then to the source; then transform each position.
 
         Parameters
         ----------

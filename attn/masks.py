@@ -62,9 +62,9 @@ def window_mask(
 ) -> Tensor:
     """Let each query attend to its own position and to the few just before it.
 
-    A causal mask that forgets: of the past, only the last `window` positions are seen, the
-    query's own among them. As in `causal_mask`, the last query stands at the last key. For a
-    window that looks both ways, take ``mask | mask.mT``.
+    A causal mask of limited reach: a query sees only the last `window` positions, its own included.
+    As in `causal_mask`, the last query stands at the last key. For a window that looks both ways,
+    take ``mask | mask.mT``.
 
     Parameters
     ----------
@@ -92,14 +92,14 @@ def window_mask(
     """
     tgt_len, window = check_size("tgt_len", tgt_len), check_size("window", window, least=1)
     src_len = tgt_len if src_len is None else check_size("src_len", src_len)
-    # On this diagonal each query finds its own position.
+    # On this diagonal stands each query's own position.
     last = src_len - tgt_len
     allowed = torch.ones(tgt_len, src_len, dtype=torch.bool, device=device)
     return allowed.tril(diagonal=last).triu(diagonal=last - window + 1)
 
 
 def padding_mask(lengths: Tensor | Sequence[int], seq_len: int) -> Tensor:
-    """Hide the positions that only fill short sequences up to the common length.
+    """Hide the positions that pad short sequences to the common length.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def padding_mask(lengths: Tensor | Sequence[int], seq_len: int) -> Tensor:
     """
     seq_len = check_size("seq_len", seq_len)
     try:
-        # A tensor is left alone: as_tensor would move it to PyTorch's default device.
+        # A tensor is not converted: as_tensor would move it to PyTorch's default device.
         lengths = lengths if isinstance(lengths, torch.Tensor) else torch.as_tensor(lengths)
     except (TypeError, ValueError, RuntimeError):
         raise argument_error("lengths", "integers", lengths) from None

@@ -103,7 +103,7 @@ class Application(Generic[Model]):
         device, folder = present(device), Path(folder)
         about = read_folder(folder, cls._format)
         loaded = cls._from_folder(folder, about, cls._model_class.load(folder / cls._model_file))
-        # The sums are checked last, because a damaged part has a clearer message of its own.
+        # The checksums are checked last, because a damaged part has a clearer message of its own.
         check_sums(folder, about)
         return loaded.to(device)
 
@@ -117,7 +117,7 @@ class Application(Generic[Model]):
 
     @classmethod
     def _from_folder(cls, folder: Path, about: About, model: Model) -> Self:
-        """Make the application of the files that `load` reads."""
+        """Make the application from the files that `load` reads."""
         raise NotImplementedError
 
     @staticmethod

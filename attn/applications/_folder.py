@@ -17,7 +17,7 @@ from attn.io import NotWritten, locked, write_whole
 from attn.io.locks import beside
 
 ABOUT = "about.json"
-# The keys in that file of the sha256 of each other file, and of the rest of its own text.
+# Its keys for the sha256 of each other file, and for the sha256 of the rest of its own text.
 SUMS, OWN_SUM = "sha256", "sha256_of_this"
 
 # The values of a JSON file have any type until they are checked.
@@ -147,7 +147,7 @@ def read_folder(folder: str | Path, wanted: str) -> About:
 def check_sums(folder: str | Path, about: About) -> None:
     """Raise ``ValueError`` unless every file of a folder is the one that was saved.
 
-    Folders of older versions have no sums.
+    Folders of older versions have no checksums.
     """
     if SUMS not in about and OWN_SUM not in about:
         return
@@ -185,7 +185,7 @@ def _sum(folder: str | Path, name: str) -> str:
 
 
 def _with_sums(about: About, files: dict[str, str]) -> About:
-    """Return `about` with the sums of the files, and one of all that it says itself."""
+    """Return `about` with the checksums of the files, and one of its own other entries."""
     said = {name: value for name, value in about.items() if name != OWN_SUM} | {SUMS: files}
     return said | {OWN_SUM: hashlib.sha256(_to_json(said).encode()).hexdigest()}
 

@@ -91,7 +91,7 @@ def collate(pairs: Sequence[tuple[Ids, Ids]]) -> Batch:
 
 
 def predict(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Return the logits at every position of the targets, and the right tokens."""
+    """Return the logits at every position of the targets, and the target tokens."""
     src, lengths, tgt = batch
     inputs, targets = shift(tgt)
     logits, _ = model(src, inputs, src_mask=padding_mask(lengths, src.shape[1]))
@@ -108,7 +108,7 @@ def sequence_loss(
 
 @torch.no_grad()
 def token_accuracy_of(model: Transformer, examples: Sequence[tuple[Ids, Ids]]) -> float:
-    """Return the fraction of tokens predicted right, given the right ones before them."""
+    """Return the fraction of tokens predicted right, given the right tokens before them."""
     right, count = 0.0, 0
     for some in by_length([source for source, _ in examples]):
         src, lengths, tgt = placed(model, *collate([examples[i] for i in some]))
@@ -128,7 +128,7 @@ def attention_of(model: Transformer, src: Ids, tgt: Ids) -> list[NDArray[np.floa
 
 
 def as_written(text: str, tokenizer: Tokenizer) -> str:
-    """Return a text as a vocabulary that knew all its words would write it.
+    """Return a text as this tokenizer would decode it if all its words were in the vocabulary.
 
     References are compared in this form, so that an ``<unk>`` never counts as right.
     """
@@ -152,7 +152,7 @@ def write_each(
         written = search(sources, max(limits))
         return [ids[:limit] for ids, limit in zip(written, limits, strict=True)]
     found: dict[int, Ids] = {}
-    # A beam may find another hypothesis under another limit, so each limit has a search of its own.
+    # The limit can change which hypothesis a beam search finds, so each limit has its own search.
     for limit in set(limits):
         places = [i for i, own in enumerate(limits) if own == limit]
         found.update(zip(places, search([sources[i] for i in places], limit), strict=True))

@@ -11,7 +11,7 @@
 
 The conventions are those of `attn.reference`: leading batch dimensions broadcast; a mask is
 boolean, True = *may attend*; a query that may attend to nothing gets a zero output. All
-return ``(output, weights)``, and weights is None unless asked for.
+return ``(output, weights)``, and weights is None unless ``need_weights=True``.
 """
 
 from attn._registry import ModelConfig

@@ -1,7 +1,7 @@
 """Multi-head attention: self or cross, any mask, grouped queries, with a KV cache.
 
-`MultiHeadAttention` projects, splits into heads and keeps keys and values; what the heads then do is
-in `attn.attention.scaled_dot_product`.
+`MultiHeadAttention` projects, splits into heads and keeps keys and values; the attention of each
+head is in `attn.attention.scaled_dot_product`.
 """
 
 import torch
@@ -37,9 +37,10 @@ from attn.positions import RelativePositions
 class MultiHeadAttention(nn.Module):
     """Several heads of attention side by side, each in ``d_k = d_model / n_heads`` dimensions.
 
-    One head gives each query one weighted mean; several can look at several things. It
-    serves as self-attention, ``attention(x)``, and as cross-attention, ``attention(x, memory)``;
-    with a cache, `attn.cache.KVCache` says the former and `attn.cache.MemoryCache` the latter.
+    One head gives each query one weighted mean; several can look at several things. It serves as
+    self-attention, ``attention(x)``, and as cross-attention, ``attention(x, memory)``; with a
+    cache, a `attn.cache.KVCache` selects self-attention and a `attn.cache.MemoryCache`
+    cross-attention.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ class MultiHeadAttention(nn.Module):
         check_divides("n_heads", n_heads, "n_kv_heads", n_kv_heads)
         check_fraction("dropout", dropout)
         self.dropout, self.relative = dropout, relative
-        # Rotary positions add no bias, and then no step needs the positions of all the keys.
+        # Without a bias, as with rotary positions, no step needs the positions of all keys.
         self._adds_bias = getattr(type(relative), "bias", None) is not RelativePositions.bias
         self.attention = ScaledDotProduct() if attention is None else attention
         d_kv = d_model // n_heads * n_kv_heads
@@ -204,7 +205,7 @@ class MultiHeadAttention(nn.Module):
                         query_heads, key_heads, value_heads, positions, cache
                     )
             if isinstance(cache, WindowCache) and mask is not None:
-                # A mask is of all tokens, and the cache has let go of some.
+                # The mask may cover all tokens, of which the cache has dropped some.
                 is_whole = tuple(getattr(mask, "shape", ()))[-1:] == (cache.length,)
                 mask = mask[..., cache.length - key_heads.shape[-2] :] if is_whole else mask
             visible = cache.visible if isinstance(cache, KVCache) else None
@@ -246,7 +247,7 @@ class MultiHeadAttention(nn.Module):
         return FixedWindowCache(place, self.n_kv_heads, d_k, d_k, self.window)
 
     def _changes(self) -> Options:
-        """Return the options of attention that are not the paper's: those that are set."""
+        """Return the options of attention that are set; the paper's attention has none of them."""
         changes: Options = {}
         if self.sink is not None:
             changes["sink"] = self.sink[:, None, None]
@@ -277,7 +278,7 @@ class MultiHeadAttention(nn.Module):
         if self.relative is not None and self._adds_bias:
             keys = positions if cache is None else cache.positions
             if keys is None and (isinstance(stand, int) or self.window is not None):
-                # Distances count alone, so a window may begin at 0.
+                # Only distances matter, so the keys of a window may be counted from 0.
                 lengths = key.shape[-2] - tgt_len, tgt_len, key.shape[-2]
                 bias = self.relative.bias_in_a_row(*lengths, query.dtype, query.device)
             else:
@@ -371,16 +372,16 @@ def check_places(positions: Tensor | None, shape: tuple[int, ...]) -> None:
         raise argument_error("positions", wanted, tuple(positions.shape))
 
 
-# With fewer weights, one product takes less time than the preparation of two.
+# With fewer weights, one product takes less time than preparing two.
 LARGE = 2**16
 
 
 class Linear(nn.Linear):
     """PyTorch's linear layer, which without gradients reads its matrix at the speed of memory.
 
-    For a single row on the CPU, PyTorch calls a routine of MKL that reaches half of it on
-    processors that are not Intel's. A batch of two products, one for each half of the matrix,
-    is computed by a faster routine.
+    For a single row on the CPU, PyTorch calls a routine of MKL that reaches half of that speed on
+    processors other than Intel's. A batch of two products, one for each half of the matrix, is
+    computed by a faster routine.
     """
 
     def forward(self, x: Tensor) -> Tensor:
@@ -396,7 +397,8 @@ class Linear(nn.Linear):
             and not torch.is_grad_enabled()
             and not torch.compiler.is_compiling()
         ):
-            # The row is transposed, not made a column: a column would take the slow way again.
+            # The row is passed as a transposed view: with a column, PyTorch would call the slow
+            # routine.
             rows = x.reshape(1, 1, -1).expand(2, -1, -1)
             product = torch.bmm(weight.unflatten(0, (2, -1)), rows.mT)
             y = product.view(*x.shape[:-1], self.out_features)

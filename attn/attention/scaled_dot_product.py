@@ -1,9 +1,9 @@
-"""Scaled dot-product attention, the function on which everything else stands.
+"""Scaled dot-product attention, the function on which everything else builds.
 
 It has two ways to compute. `explicit` follows the equation and keeps the weights; `fused` hands
-everything to PyTorch's kernel, which never stores them. Both get arguments that have been checked,
-and a mask of which each row allows something. Of a row that allows nothing the softmax is 0/0, and
-each kernel of PyTorch, and each program that reads an exported model, makes of that what it likes.
+everything to PyTorch's kernel, which never stores them. Both get checked arguments, and a mask in
+which each row allows at least one key. The softmax of a row that allows nothing is 0/0, for which
+the kernels of PyTorch, and the programs that run an exported model, return different results.
 """
 
 import math
@@ -38,7 +38,7 @@ Attended: TypeAlias = tuple[Tensor, Tensor | None]
 
 
 class Options(TypedDict, total=False):
-    """The arguments of `scaled_dot_product_attention` that have names only."""
+    """The keyword-only arguments of `scaled_dot_product_attention`."""
 
     bias: Tensor | None
     is_causal: bool
@@ -174,7 +174,7 @@ def scaled_dot_product_attention(
 
 
 def _refuse_dtypes(inputs: dict[str, Tensor]) -> None:
-    """Raise ``ValueError`` for keys or values of another type, unless autocast makes it one."""
+    """Raise ``ValueError`` unless all inputs have the dtype of the queries, or autocast is on."""
     query = inputs["query"]
     if not autocasts(query.device):
         other = next(name for name in ("key", "value") if inputs[name].dtype != query.dtype)
@@ -285,13 +285,13 @@ def explicit(
         scores = scores + bias
     refuse_non_finite((scores,), query, key, value, bias)
     if sink is not None:
-        # It is the first key, which is thrown away with its weight.
+        # The sink is the score of an additional first key, whose weight is removed below.
         first = sink.to(scores.dtype).expand(*scores.shape[:-1], 1)
         scores = torch.cat((first, scores), dim=-1)
         if mask is not None:
             mask = mask.expand(*mask.shape[:-1], src_len)
             mask = torch.cat((torch.ones_like(mask[..., :1]), mask), dim=-1)
-    # A bias may be more precise than the queries, and the scores are then so too.
+    # A bias of a more precise dtype than the queries makes the scores as precise.
     weights = _masked_softmax(scores, mask).to(value.dtype)
     weights = weights if sink is None else weights[..., 1:]
     output = F.dropout(weights, dropout) @ value
@@ -308,7 +308,7 @@ def _masked_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
     # Clamping a score to minus infinity hides it, in a quarter of the time of masked_fill.
     bound = torch.where(mask, math.inf, -math.inf)
     try:
-        # Autograd need not see this: where a weight is zero, the gradient of its score is zero too.
+        # Autograd need not see this step: where a weight is zero, so is the gradient of its score.
         scores.detach().clamp_(max=bound)
     except RuntimeError:
         # Under vmap over the mask alone, all masks share one set of scores.
@@ -367,7 +367,7 @@ def fused(
         if mask is not None and mask.shape[-3] > 1:
             mask = mask.reshape(len(mask), inner // group, group, mask.shape[-1])
         group = 1
-    # Autocast would round a bias that is more precise than its own type.
+    # Autocast would round a bias whose dtype is more precise than autocast's.
     is_kept = bias is not None and autocasts(query.device)
     with torch.autocast(query.device.type, enabled=False) if is_kept else nullcontext():
         output = F.scaled_dot_product_attention(
@@ -380,21 +380,21 @@ def fused(
             enable_gqa=group > 1,
         )
     output = output.reshape(*batch, query.shape[-2], value.shape[-1]).to(dtype)
-    # A kernel may treat a score of NaN as masked, and then the output hides it.
+    # A kernel may treat a score of NaN as masked, and then the output does not show the NaN.
     scored = (query, key) if bias is None else (query, key, bias)
     refuse_non_finite((*scored, output), query, key, value, bias)
     return output
 
 
 def autocasts(device: torch.device) -> bool:
-    """Return whether PyTorch chooses the types of products on this device by itself."""
+    """Return whether autocast chooses the dtypes of products on this device."""
     return device.type != "meta" and torch.is_autocast_enabled(device.type)
 
 
 def refuse_non_finite(
     tensors: Sequence[Tensor], query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None
 ) -> None:
-    """Raise ``ValueError`` if a tensor is not finite, naming the input that brought it in."""
+    """Raise ``ValueError`` if a tensor is not finite, naming the input that is not finite."""
     if not readable() or _all_finite([tensor.detach() for tensor in tensors]):
         return
     inputs = {"query": query, "key": key, "value": value, "bias": bias}
@@ -406,7 +406,7 @@ def refuse_non_finite(
 
 def _all_finite(tensors: Sequence[Tensor]) -> bool:
     # A sum keeps every NaN and infinity, and is ten times as fast as isfinite(). Finite numbers
-    # can overflow in a sum too, so a sum that is not finite proves nothing yet.
+    # can overflow in a sum too, so a sum that is not finite needs a second check.
     if holds(lambda: math.isfinite(reduce(add, (t.sum() for t in tensors)).item()), otherwise=True):
         return True
     return all(holds(tensor.isfinite().all, otherwise=True) for tensor in tensors)
@@ -414,7 +414,7 @@ def _all_finite(tensors: Sequence[Tensor]) -> bool:
 
 def empty_rows(mask: Tensor) -> Tensor | None:
     """Return which rows of a mask allow nothing, shape (..., tgt_len, 1); None if none does."""
-    # Reading values is free on a CPU. On a GPU it would wait for all that is still running.
+    # Reading values is free on a CPU. On a GPU it would wait for all kernels that still run.
     if mask.is_cpu and holds(lambda: _has_no_empty_row(mask), otherwise=False, free=True):
         return None
     return ~mask.any(dim=-1, keepdim=True)

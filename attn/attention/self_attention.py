@@ -9,7 +9,7 @@ from attn.attention.scaled_dot_product import Attended, scaled_dot_product_atten
 class SelfAttention(nn.Module):
     """One head of self-attention: three learned projections, then attention.
 
-    It takes any batch and any mask, and returns the weights only when they are asked for.
+    It takes any batch and any mask, and returns the weights only with ``need_weights=True``.
 
     Parameters
     ----------

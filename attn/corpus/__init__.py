@@ -5,7 +5,7 @@
 `pairs_file`  ``read_pairs``: pairs from a user's own file
 `named`       ``named``: a corpus that an installed package offers by name
 `splits`      ``hold_out`` and ``near_duplicates``: parts that share no sentence
-`tatoeba`     ``tatoeba``: sentences that people wrote, fetched when asked for
+`tatoeba`     ``tatoeba``: sentences that people wrote, fetched on request
 ============  ===================================================================
 """
 

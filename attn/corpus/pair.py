@@ -104,8 +104,7 @@ class Pair:
     def turned(self) -> "Pair":
         """Return the pair in the other direction, with its links.
 
-        What is annotated of the sentences is left out: it says how the target follows from the
-        source.
+        The annotations are left out: they say how the target follows from the source.
 
         Examples
         --------

@@ -51,7 +51,7 @@ class PairReader:
                 continue
             if pair is None:
                 continue
-            # Only a digest of eight bytes is kept of each pair, because the text may not fit into
+            # Only an eight-byte digest of each pair is kept, because the text may not fit into
             # memory.
             digest = blake2b(f"{pair.source}\t{pair.target}".encode(), digest_size=8).digest()
             if digest in seen:
@@ -83,11 +83,11 @@ class PairReader:
 def read_pairs(path: str | PathLike[str], columns: tuple[int, int] = (0, 1)) -> PairReader:
     """Read pairs from a file of tab-separated lines: a text, a tab, its translation.
 
-    The file is read as the pairs are asked for, so it may be larger than memory, and each iteration
-    reads it anew. Lines that give no pair are counted and kept in ``problems``: lines without a tab
-    or with an empty side, lines that are not UTF-8 or hold the character NUL, lines longer than
-    65,536 bytes, and repeated pairs. Empty lines are skipped. Texts are brought to Unicode's
-    composed form (NFC), with one space between words.
+    The file is read during the iteration, so it may be larger than memory, and each iteration reads
+    it anew. Lines that give no pair are counted and kept in ``problems``: lines without a tab or
+    with an empty side, lines that are not UTF-8 or hold the character NUL, lines longer than 65,536
+    bytes, and repeated pairs. Empty lines are skipped. Texts are brought to Unicode's composed form
+    (NFC), with one space between words.
 
     Parameters
     ----------

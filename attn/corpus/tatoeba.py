@@ -1,8 +1,7 @@
 """Sentences that people wrote: English and Spanish, collected and translated by volunteers.
 
 The file is the one that the tutorials of Keras and TensorFlow use. It is not part of this package:
-it comes from the folder ``ATTN_DATA``, from the cache or over the network, when it is asked for by
-name.
+it comes from the folder ``ATTN_DATA``, from the cache or over the network, on request.
 """
 
 import re
@@ -26,7 +25,7 @@ FILE = Remote(
 )
 MEMBER = "spa-eng/spa.txt"
 MOST_WORDS = 20
-# The number of English sentences in each test, and in each validation set.
+# The number of English sentences in each test set, and in each half of the validation set.
 N_TEST, N_VALIDATION = 1000, 500
 
 # Letters of other scripts show a name that was not transcribed, or another language.
@@ -37,10 +36,11 @@ def tatoeba(n_train: int | None = None) -> dict[str, Sequence[Pair]]:
     """Return the parts of the corpus of real sentences: train, validation, clusters and plain.
 
     No English sentence is in two parts. The sentences of the test *clusters* have no near-duplicate
-    in any other part, so every other sentence differs from them in at least two words. The
-    sentences of *plain* are drawn by chance, and most of them have a near-duplicate in training.
-    Half of the validation sentences are of each kind. Tests and validation hold one translation of
-    each sentence.
+    in any other part, so every sentence of another part differs from each of them in at least two
+    words. The sentences of *plain* are drawn at random, and most of them have a near-duplicate in
+    training. Half of the validation sentences come from held-out clusters, like *clusters*, and
+    half are drawn at random, like *plain*. Tests and validation hold one translation of each
+    sentence.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Files that are replaced whole or not at all: written beside their place, then renamed."""
+"""Files that are replaced whole or not at all: written beside their path, then renamed."""
 
 import errno
 import io
@@ -18,7 +18,7 @@ from attn.io.locks import beside, try_lock
 class NotWritten(OSError, ValueError):
     """A path cannot be written. It is both a ``ValueError`` and an ``OSError``.
 
-    Its ``strerror`` is the reason, in the words of the system.
+    Its ``strerror`` is the reason, as the system words it.
     """
 
     def __init__(self, name: str, path: str | Path, reason: str) -> None:
@@ -105,7 +105,7 @@ def whole_file(path: str | Path, name: str = "path") -> Iterator[IO[bytes]]:
 
 
 def write_whole(path: str | Path, content: str | bytes, name: str = "path") -> None:
-    """Write a file as `whole_file` does, with its errors: text in UTF-8."""
+    """Write a file as `whole_file` does, with its errors; text is written in UTF-8."""
     with whole_file(path, name) as file:
         file.write(content.encode() if isinstance(content, str) else content)
 
@@ -140,7 +140,7 @@ def place_of(path: str | Path, name: str = "path") -> Path:
 
 
 def _scratch(place: Path) -> _Scratch:
-    """Return a new file beside `place`, locked, so that others see that somebody writes it."""
+    """Return a new file beside `place`, locked, so that other processes see that it is in use."""
     while True:
         raw = _Scratch(str(beside(place, f".{secrets.token_hex(8)}.part")), "xb")
         if try_lock(raw.fileno()) and os.path.exists(raw.name):

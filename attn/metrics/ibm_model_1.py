@@ -14,8 +14,8 @@ from attn.metrics.alignment import Links, align
 class IBMModel1:
     """What `ibm_model_1` learned.
 
-    Most pairs of words never occur in the same sentence pair, so only the probabilities of the
-    others are stored.
+    Most pairs of words never occur in the same sentence pair, so only the probabilities of pairs
+    that do are stored.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class IBMModel1:
         return align(weights)
 
     def translate(self, source: Sequence[Hashable]) -> list[Hashable]:
-        """Put the most probable target word in the place of each source word.
+        """Replace each source word by its most probable target word.
 
         This baseline ignores order and context. A word that training did not see stays as it is.
         Ties go to the first word.
@@ -96,11 +96,11 @@ def ibm_model_1(
 ) -> IBMModel1:
     """Learn the probability that a source word becomes a target word.
 
-    The data do not say which word became which. So each iteration distributes every target word
-    over the source words of its sentence in proportion to the current probabilities, adds these
-    shares up as counts, and normalises the counts to new probabilities. Words that often occur
-    together gain with each iteration. There is no empty source word, because attention has none
-    either.
+    The data do not say which source word became which target word. So each iteration distributes
+    every target word over the source words of its sentence in proportion to the current
+    probabilities, adds these shares up as counts, and normalises the counts to new probabilities.
+    Words that often occur together gain with each iteration. There is no empty source word, because
+    attention has none either.
 
     Parameters
     ----------
@@ -142,7 +142,8 @@ def ibm_model_1(
     sources = np.concatenate([row * len(c) for row, c in zip(rows, columns, strict=True)])
     log_ways = np.log(n_ways).sum()
 
-    # The table has one cell for each two words that occur in the same pair; most words never do.
+    # The table has one cell for each two words that occur in the same pair of sentences, as most
+    # never do.
     cells, places = np.unique(sources * len(target_ids) + targets, return_inverse=True)
     rows_of_cells, columns_of_cells = np.divmod(cells, len(target_ids))
     starts = np.searchsorted(rows_of_cells, np.arange(len(source_ids) + 1))

@@ -95,8 +95,8 @@ def token_accuracy(predictions: ArrayLike, targets: ArrayLike, pad_id: int = 0) 
 def bleu(predictions: Sequence[str], references: Sequence[str]) -> CorpusScore:
     """Return the BLEU score: the n-grams of up to four tokens that texts share with references.
 
-    It is that of all texts together, which is not the mean over texts. Texts are as people write
-    them: sacrebleu splits them into tokens itself.
+    It is computed over all texts together, which is not the mean over texts. Texts are as people
+    write them: sacrebleu splits them into tokens itself.
 
     Raises
     ------
@@ -123,8 +123,8 @@ def chrf(predictions: Sequence[str], references: Sequence[str]) -> CorpusScore:
     """Return the chrF score: the character n-grams that texts share with references.
 
     It is the F score of n-grams of up to six characters, in which recall counts twice as much as
-    precision, of all texts together. A word in the wrong gender or number is wrong for `bleu`, but
-    here its stem still counts. White space does not count. Errors are those of `bleu`.
+    precision, computed over all texts together. A word in the wrong gender or number is wrong for
+    `bleu`, but here its stem still counts. White space does not count. Errors are those of `bleu`.
 
     References
     ----------

@@ -1,22 +1,22 @@
-"""What a layer does with the tokens before each, chosen for every layer by its description.
+"""How a layer mixes tokens, chosen for every layer by a description, the mixer.
 
-A mixer is a small frozen dataclass in ``TransformerConfig(mixers=(...))``; `DecoderOnly` then has its
-module in the place of self-attention.
+A mixer is a small frozen dataclass in ``TransformerConfig(mixers=(...))``; `DecoderOnly` then has
+the module of the mixer in place of self-attention.
 
 =============  ======================================================================
 `base`         ``Mixer``, from which each derives, and ``register``: others, by name
 `multi_head`   ``MultiHead``: softmax attention
-`latent`       ``MultiHeadLatent``: the same, of which the cache keeps a small vector a token
+`latent`       ``MultiHeadLatent``: the same, but the cache keeps one small vector per token
 `recurrent`    ``LinearAttention``, ``Retention``, ``DeltaRule``, ``GatedDeltaRule``: a memory
                of fixed size
-`state`        what these do with their memory, token by token and in chunks
+`state`        how these compute with their memory, token by token and in chunks
 =============  ======================================================================
 
-Each has its cache, growing or of fixed room, which decodes to what the parallel form computes, and tells
-its costs: ``cache_bytes`` and ``step_flops``. Each compiles and leaves PyTorch through ``torch.export`` and
-ONNX. ONNX solves no triangular systems, so a graph of a delta rule has limits: it gives no weights, needs
-PyTorch 2.7, and reads at most 4,096 tokens. ``torch.export`` refuses a longer text; in ONNX every output
-of a longer text is NaN.
+Each has a cache, growing or of fixed room, with which decoding gives the result of the parallel
+form, and states its costs: ``cache_bytes`` and ``step_flops``. Each can be compiled, and exported
+through ``torch.export`` and ONNX. ONNX solves no triangular systems, so a graph of a delta rule has
+limits: it gives no weights, needs PyTorch 2.7, and reads at most 4,096 tokens. ``torch.export``
+refuses a longer text; in ONNX every output of a longer text is NaN.
 """
 
 from attn.mixers.base import MIXERS, Mixer, check_mixers, described, mixer_from, register

@@ -1,4 +1,4 @@
-"""What every mixer says of itself, and the names under which checkpoints store them."""
+"""The base class of mixers, and the names under which checkpoints store them."""
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
@@ -12,27 +12,29 @@ from attn._checks import argument_error, shown
 from attn._registry import ModelConfig, Registry
 from attn.positions import SCHEMES, RelativePositions
 
-# What a mixer may read of the options of a model, and what these are where nobody reads them.
+# The options of a model that a mixer may read, and their values where no mixer reads them.
 OPTIONS = {"n_kv_heads": None, "attention": "scaled_dot_product", "attention_dropout": 0.0}
 
 
 @dataclass(frozen=True)
 class Mixer:
-    """The description of what a layer does with the tokens before each.
+    """The description of how a layer mixes tokens.
 
-    To add one, derive from this class, as a frozen dataclass whose fields are what is its own; sizes
-    that the model has come from its `attn.transformer.TransformerConfig`. Then `register` it.
+    To add one, derive from this class, as a frozen dataclass whose fields are the mixer's own
+    options; the sizes of the model come from its `attn.transformer.TransformerConfig`. Then
+    `register` the class.
 
     """
 
     @property
     def uses(self) -> tuple[str, ...]:
-        """Those of the options ``positions`` (relative ones), ``n_kv_heads``, ``attention`` and
-        ``attention_dropout`` that it reads. One that no mixer of a model reads is refused."""
+        """The names of the options that the mixer reads, of ``positions`` (relative ones),
+        ``n_kv_heads``, ``attention`` and ``attention_dropout``. An option that no mixer of a model
+        reads is refused."""
         return ()
 
     def check(self, config: ModelConfig) -> None:
-        """Raise ``ValueError`` if it cannot serve a model of this configuration."""
+        """Raise ``ValueError`` if the mixer cannot serve a model of this configuration."""
 
     def new_module(self, config: ModelConfig, relative: RelativePositions | None) -> nn.Module:
         """Return the module of one layer, which stands in the place of self-attention.

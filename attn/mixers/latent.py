@@ -21,8 +21,8 @@ from attn.positions import RelativePositions, check_even, check_waves
 class MultiHeadLatent(Mixer):
     """Attention whose keys and values come from one small vector a token, the latent.
 
-    The cache keeps that vector, and not the keys and values of all heads. Rotary positions would stand
-    between it and the keys, so they have a part of each key to themselves, which all heads share.
+    The cache keeps that vector, and not the keys and values of all heads. Rotary positions cannot
+    be applied to the latent, so each key has a separate part for them, which all heads share.
 
     Parameters
     ----------
@@ -59,11 +59,11 @@ class MultiHeadLatent(Mixer):
 
     @property
     def uses(self) -> tuple[str, ...]:
-        """Dropout of the weights, and positions where a part of the keys is for them."""
+        """Dropout of the weights; and positions, if a part of the keys is for them."""
         return ("attention_dropout", "positions") if self.d_rotary else ("attention_dropout",)
 
     def check(self, config: ModelConfig) -> None:
-        """Raise ``ValueError`` unless the positions of the model are those that it turns by."""
+        """Raise ``ValueError`` if the model's positions cannot turn the keys' part for them."""
         if self.d_rotary and config.positions != "rotary":
             wanted = "0, since the positions of the model are not rotary"
             raise argument_error("d_rotary", wanted, self.d_rotary)
@@ -85,7 +85,7 @@ class MultiHeadLatent(Mixer):
     def cache_bytes(
         self, config: ModelConfig, length: int, dtype: torch.dtype = torch.float32
     ) -> int:
-        """Return the bytes of the latents and of the shared parts that turn."""
+        """Return the bytes of the latents and of the shared parts that are turned."""
         return length * (self.d_latent + self.d_rotary) * dtype.itemsize
 
     def step_flops(self, config: ModelConfig, length: int) -> int:
@@ -157,11 +157,11 @@ class LatentAttention(nn.Module):
                 nn.init.zeros_(part.bias)
 
     def new_cache(self) -> KVCache:
-        """Return an empty cache: its keys are latents, its values the parts that turn."""
+        """Return an empty cache: its keys are latents, its values the parts that are turned."""
         return KVCache()
 
     def new_fixed_cache(self, place: Place) -> FixedKVCache:
-        """Return an empty cache of the same in an `attn.cache.FixedCache`."""
+        """Return an empty cache of latents and turned parts in an `attn.cache.FixedCache`."""
         return FixedKVCache(place, 1, self.d_latent, self.d_rotary)
 
     def forward(
@@ -176,9 +176,10 @@ class LatentAttention(nn.Module):
     ) -> Attended:
         """Let every token gather from those that it may attend to.
 
-        Parameters and results are those of `attn.attention.MultiHeadAttention` for self-attention. A
-        step of one token with a cache makes no keys and no values of the old tokens: each query is
-        compared with the latents, and each head's mean of latents becomes values afterwards.
+        Parameters and results are those of `attn.attention.MultiHeadAttention` for self-attention.
+        A step of one token with a cache computes no keys and no values of the old tokens: each
+        query is compared with the latents, and each head's mean of latents becomes values
+        afterwards.
         """
         check_shape("x", x, (..., "length", self.d_model))
         if cache is not None and type(cache) not in (KVCache, FixedKVCache):
@@ -221,7 +222,7 @@ class LatentAttention(nn.Module):
     def _among_keys(
         self, query: Tensor, turned: Tensor, latent: Tensor, shared: Tensor, **options: Any
     ) -> Attended:
-        """Return output and weights of the heads, from keys and values that are made of latents."""
+        """Return output and weights of the heads; keys and values are computed from the latents."""
         key, value = (
             part(latent).unflatten(-1, (self.n_heads, -1)).squeeze(-4).transpose(-2, -3)
             for part in (self.k_proj, self.v_proj)
@@ -233,12 +234,12 @@ class LatentAttention(nn.Module):
     def _among_latents(
         self, query: Tensor, turned: Tensor, latent: Tensor, shared: Tensor, **options: Any
     ) -> Attended:
-        """Return the same, from the latents themselves: ``q (W c) = (q W) c``."""
+        """Return the same as `_among_keys`, from the latents themselves: ``q (W c) = (q W) c``."""
         to_key, to_value = (
             part.weight.unflatten(0, (self.n_heads, -1)) for part in (self.k_proj, self.v_proj)
         )
         query = torch.cat((query @ to_key, turned), dim=-1)
-        # The scores are divided by the root of the size of a whole key, which is longer or shorter.
+        # The function divides by the root of this size, but the size of a key is d_k + d_rotary.
         query = query * math.sqrt(query.shape[-1] / (self.d_k + self.d_rotary))
         key = torch.cat((latent, shared), dim=-1)
         output, weights = scaled_dot_product_attention(

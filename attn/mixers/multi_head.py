@@ -14,7 +14,7 @@ from attn.positions import SCHEMES, RelativePositions
 @register("multi_head")
 @dataclass(frozen=True)
 class MultiHead(Mixer):
-    """Multi-head attention, `attn.attention.MultiHeadAttention`: what a layer has if nothing is said.
+    """Multi-head attention, `attn.attention.MultiHeadAttention`: the default of every layer.
 
     Parameters
     ----------
@@ -73,12 +73,12 @@ class MultiHead(Mixer):
 
     @property
     def uses(self) -> tuple[str, ...]:
-        """Every option, but for positions where it does without."""
+        """Every option; positions only if the mixer does not set its own."""
         options = "n_kv_heads", "attention", "attention_dropout"
         return (*options, "positions") if self.positions is None else options
 
     def check(self, config: ModelConfig) -> None:
-        """Raise ``ValueError`` if another attention in the heads would leave an option out."""
+        """Raise ``ValueError`` if the model's attention or positions cannot serve the options."""
         if config.attention != "scaled_dot_product" and (self.sink or self.soft_cap or self.window):
             wanted = "'scaled_dot_product' beside sink, soft_cap or window"
             raise argument_error("attention", wanted, repr(config.attention))

@@ -47,9 +47,9 @@ def causal_mask(tgt_len: int, src_len: int | None = None) -> Bools:
 def window_mask(tgt_len: int, window: int, src_len: int | None = None) -> Bools:
     """Let each query attend to its own position and to the few just before it.
 
-    A causal mask that forgets: of the past, only the last `window` positions are seen, the
-    query's own among them. As in `causal_mask`, the last query stands at the last key. For a
-    window that looks both ways, take ``mask | mask.T``.
+    A causal mask of limited reach: a query sees only the last `window` positions, its own included.
+    As in `causal_mask`, the last query stands at the last key. For a window that looks both ways,
+    take ``mask | mask.T``.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def window_mask(tgt_len: int, window: int, src_len: int | None = None) -> Bools:
 
 
 def padding_mask(lengths: ArrayLike, seq_len: int) -> Bools:
-    """Hide the positions that only fill short sequences up to the common length.
+    """Hide the positions that pad short sequences to the common length.
 
     PyTorch's ``key_padding_mask`` is the opposite: there True marks the padding.
 
@@ -121,9 +121,9 @@ def padding_mask(lengths: ArrayLike, seq_len: int) -> Bools:
 def reachable(mask: ArrayLike, n_layers: int) -> Bools:
     """Find what each output depends on after a stack of layers under one mask.
 
-    What a position saw in one layer is in its vector for the others to see in the next. The
-    residual connection makes every position see itself, whatever the mask says. So the rule is
-    ``reached = (mask | identity) ** n_layers``, with boolean products.
+    What a position receives in one layer is in its vector, which others receive in the next layer.
+    The residual connection lets every position keep its own vector, whatever the mask says. So the
+    rule is ``reached = (mask | identity) ** n_layers``, with boolean products.
 
     Parameters
     ----------

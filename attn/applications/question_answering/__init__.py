@@ -1,4 +1,5 @@
-"""Question answering: find the words of a passage that answer a question, or that none does.
+"""Question answering: find the words of a passage that answer a question, or that there is no
+answer.
 
 ============  ======================================================================
 `encoding`    question and context in one sequence; ``Answer``: the words of a span of it

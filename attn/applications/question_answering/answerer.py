@@ -29,7 +29,7 @@ from attn.tokenizer.words import join
 from attn.training import History, TrainingConfig
 from attn.training.loss import at_least_float32
 
-# The answers depend on which words stand next to each other, so rotary positions serve best.
+# The answers depend on which words are neighbours, so rotary positions serve best.
 SIZES: dict[str, Any] = {
     "d_model": 64,
     "n_heads": 4,

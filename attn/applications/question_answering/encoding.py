@@ -1,4 +1,4 @@
-"""A passage and a question as the ids that the reader gets; a span of them as an answer."""
+"""A passage and a question as the ids that the model reads, and an answer as a span of them."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -18,7 +18,7 @@ class Encoded(NamedTuple):
     """One sequence: ``<sos>``, the question, ``<eos>``, the context.
 
     `tokens` are texts, for figures and answers; the context begins at position `n_before`; `span`
-    is the index of the right span in the flat logits of one example, 0 without an answer.
+    is the index of the right span in the flat logits of one example, or 0 if there is no answer.
     """
 
     tokens: list[str]

@@ -1,4 +1,4 @@
-"""Summaries in two ways: write a headline, or pick the sentences that attention rests on.
+"""Summaries in two ways: write a headline, or pick the sentences that receive the most attention.
 
 ============  ======================================================================
 `sentences`   a text cut into sentences; ``lead``, the summary to beat

@@ -32,8 +32,8 @@ from attn.training import History, TrainingConfig
 from attn.training.loss import at_least_float32
 from attn.transformer import Transformer
 
-# The headline depends on which name stands next to which verb, wherever the sentence was shuffled
-# to, so rotary positions serve best.
+# The headline depends on which name is next to which verb, and the sentences are shuffled, so
+# rotary positions serve best.
 SIZES: dict[str, Any] = {
     "d_model": 64,
     "n_heads": 4,
@@ -189,7 +189,7 @@ class Summarizer(Application[Transformer]):
         return sentences, np.array([part.mean() for part in np.split(received, ends[:-1])])
 
     def attention(self, text: str) -> SummaryAttention:
-        """Return the attention weights with which `generate` writes, with its errors."""
+        """Return the attention weights of `generate` for a text. Errors are those of `generate`."""
         src = self._encode(text)
         tgt = write(self.model, [src], MAX_TOKENS)[0]
         story, headline = ([self.tokenizer.tokens[i] for i in ids] for ids in (src, tgt))

@@ -1,4 +1,4 @@
-"""How sure a translator is of each word that it writes, so that a guess can be marked."""
+"""The probability that each word of a translation is right, so that a guess can be marked."""
 
 import json
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from attn.applications.translation.translator import Translator
 
 FITTED = models.folder("languages") / "calibrated.json"
-# What is less probable than this is a guess, and what stands after it.
+# A word that is less probable than this is a guess; this mark is put after it.
 GUESSED, MARK = 0.5, "[?]"
 _WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{M}\p{N}'’-]*")
 
 
 class Translation(NamedTuple):
-    """A translation, and how probable it is of each of its `words` that it is right."""
+    """A translation, and the probability that each of its `words` is right."""
 
     text: str
     word_probabilities: list[float]
@@ -54,15 +54,16 @@ def words_of(text: str) -> list[str]:
 def word_chances(
     translator: "Translator", sources: Sequence[Ids], written: Sequence[Ids]
 ) -> list[NDArray[np.floating]]:
-    """Return the probability that the model gave each word, when it wrote it after those before.
+    """Return the probability that the model gave each word of a translation, given the words
+    before.
 
     `sources` is what the encoder read and `written` what the decoder wrote. The probability of a
-    word is the product of those of its tokens.
+    word is the product of the probabilities of its tokens.
     """
     target, model = translator.target, translator.model
 
     def chances(some: list[tuple[Ids, Ids]]) -> list[NDArray[np.floating]]:
-        # `placed` returns as many tensors as it is given, which its type does not say.
+        # `placed` returns as many tensors as it gets, which its type annotation does not say.
         logits, targets = predict(model, placed(model, *collate(some)))  # type: ignore[arg-type]
         log_p = logits.double().log_softmax(-1).gather(-1, targets[..., None])[..., 0].cpu().numpy()
         return [_of_words(target, ids, row) for (_, ids), row in zip(some, log_p, strict=True)]
@@ -73,7 +74,7 @@ def word_chances(
 
 
 def _of_words(target: Any, ids: Ids, log_p: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Return the probabilities of words: a token counts for each word that it has a letter of."""
+    """Return the probabilities of words; a token counts for each word that it has a letter of."""
     ends = np.array([len(target.decode(ids[: i + 1])) for i in range(len(ids))], dtype=int)
     begins = np.concatenate(([0], ends[:-1])).astype(int)
     of = [
@@ -112,7 +113,7 @@ def calibrated(chances: NDArray[np.floating], slope: float, offset: float) -> ND
 
 
 def logit(chances: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Return the logarithm of the odds, of chances away from 0 and 1."""
+    """Return the logarithm of the odds, of chances clipped away from 0 and 1."""
     kept = np.clip(chances, 1e-6, 1 - 1e-6)
     odds: NDArray[np.floating] = np.log(kept / (1 - kept))
     return odds

@@ -16,7 +16,7 @@ _CLOSERS = r"[\"'”’»)\]]*"
 # No border begins within white space, so that a long run of it is read once.
 _OUTSIDE = rf"(?<![{SPACE}])"
 _LINE = re.compile(rf"{_OUTSIDE}[{SPACE}]*[\n\r\u2028\u2029][{SPACE}]*")
-# A stop ends no sentence after a title or an initial, and none before a small letter.
+# A stop after a title or an initial, or before a small letter, does not end a sentence.
 _SENTENCE = regex.compile(
     rf"{_OUTSIDE}(?=[{SPACE}])(?:(?<=[!?…]{_CLOSERS})"
     rf"|(?<=\.{_CLOSERS})(?<!(?:^|[^\p{{L}}\p{{N}}])(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Sra|Srta|Dra|Ud|Uds|\p{{Lu}})\.)"
@@ -39,10 +39,10 @@ _FIRST_WORD = regex.compile(r"^[^\p{L}\p{N}]*([\p{L}\p{N}'’-]+)")
 
 
 class Piece(NamedTuple):
-    """A part of a text that a translator reads at once, and where it stands.
+    """A part of a text that a translator reads at once, and its place in the text.
 
     `after` is what stands between it and the next piece: white space, or the mark of a clause too.
-    `begins` and `ends` say whether it has the first and the last word of its sentence.
+    `begins` and `ends` say whether the piece has the first and the last word of its sentence.
     """
 
     text: str
@@ -55,9 +55,9 @@ def cut(text: str, fits: Callable[[str], bool]) -> list[Piece]:
     r"""Cut a text at line breaks and ends of sentences, and a long sentence into pieces that fit.
 
     A sentence that is too long is cut after as much as fits up to a semicolon, a colon or a dash,
-    else a comma or a conjunction, else a word. Sentences are parted even where two would fit, since
-    a model that learnt from single sentences loses its way in the second. The texts of the pieces
-    and what stands after them, in this order, are the text without the white space around it.
+    else a comma or a conjunction, else a word. Sentences are separated even where two would fit,
+    since a model that was trained on single sentences translates the second one badly. Joined in
+    order, the `text` and the `after` of all pieces give the text without the white space around it.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def _split(text: str, border: "re.Pattern[str] | regex.Pattern[str]") -> list[tu
     """Return the parts of a text, each with the border after it."""
     parts, begin = [], 0
     for match in border.finditer(text):
-        # No part is empty: what stands before the first word belongs to the first part.
+        # No part is empty: a border before the first word belongs to the first part.
         if match.start() > begin and match.end() < len(text):
             parts.append((text[begin : match.start()], match[0]))
             begin = match.end()
@@ -126,9 +126,9 @@ def _shown(word: str) -> str:
 
 
 def put_together(pieces: Sequence[Piece], translations: Sequence[str]) -> str:
-    """Return the translation of a text from those of its pieces.
+    """Return the translation of a text from the translations of its pieces.
 
-    What stands between the pieces is that of the original. Within a sentence, a piece ends without
+    The text between the pieces is copied from the original. Within a sentence, a piece ends without
     a full stop that the original lacks, and begins with a small letter unless it begins with a
     word of the original, such as a name, or with the English *I*.
 

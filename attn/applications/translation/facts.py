@@ -1,7 +1,7 @@
 """What a translator has learned, measured: alignments, references, meanings, agreement, heads.
 
-Each function takes a translator and annotated pairs of the grammar, and refuses pairs of which none
-has what it measures. The decoder reads the right words so far (teacher forcing), so that one
+Each function takes a translator and annotated pairs of the grammar, and refuses a list in which no
+pair has what it measures. The decoder reads the right words so far (teacher forcing), so that one
 mistake does not cause the next.
 """
 
@@ -63,7 +63,7 @@ def alignment_errors(
     if learn_from is not None:
         learn_from = checked_pairs(learn_from, "learn_from")
     attention = [translator.attention(pair.source, pair.target) for pair in pairs]
-    # The last row predicts <eos>, which translates no word.
+    # The query of the last row predicts <eos>, which translates no word.
     cross = [a.cross[..., :-1, :] for a in attention]
     sure, possible = ([getattr(p, name) for p in pairs] for name in ("sure", "possible"))
 
@@ -95,7 +95,7 @@ def alignment_errors(
 def coreference(translator: Translator, pairs: Sequence[Pair]) -> dict[str, Any]:
     """Measure how much each head attends to the noun that a pronoun stands for.
 
-    Two queries may need that noun: the pronoun in the encoder, and in the cross-attention the word
+    Two queries may need this noun: the pronoun in the encoder, and in the cross-attention the word
     whose form depends on it, such as the adjective in "it was tired". Pairs without a pronoun are
     skipped.
 
@@ -136,7 +136,7 @@ def coreference(translator: Translator, pairs: Sequence[Pair]) -> dict[str, Any]
 def polysemy(
     translator: Translator, pairs: Sequence[Pair]
 ) -> dict[tuple[str, str], tuple[float, int]]:
-    """Measure how often a word with several meanings is translated by the right one.
+    """Measure how often a word with several meanings is translated in the right meaning.
 
     Returns, for each word and meaning, the fraction that is right and the number of cases. A case
     is right if every target token with a sure link to the word is predicted.
@@ -152,7 +152,7 @@ def polysemy(
 
 
 def agreement(translator: Translator, pairs: Sequence[Pair]) -> dict[int, tuple[float, int]]:
-    """Measure how often a word agrees with another, by the distance between them in target tokens.
+    """Measure how often a word agrees with another word, by their distance in target tokens.
 
     Returns, for each distance, the fraction that is right and the number of cases.
     """
@@ -170,7 +170,7 @@ def ablation(
     pairs: Sequence[Pair],
     measure: Callable[[Translator, Sequence[Pair]], float],
 ) -> dict[str, NDArray[np.float64]]:
-    """Return a measure of the translator with each head cut, one at a time.
+    """Return a measure of the translator with each head ablated, one at a time.
 
     Returns
     -------
@@ -193,7 +193,7 @@ def ablation(
 
 @contextmanager
 def without_head(model: Transformer, stack: str, layer: int, head: int) -> Iterator[None]:
-    """Cut a head of one of `STACKS` within a ``with`` block: its output is replaced by zeros."""
+    """Ablate a head of one of `STACKS` in a ``with`` block: zeros replace its output."""
     weight = _attention(model, stack)[layer].out_proj.weight
     kept = weight.detach().clone()
     d_v = weight.shape[1] // model.config.n_heads

@@ -1,4 +1,4 @@
-"""The settings with which the translators of the course are trained, and the defaults of others."""
+"""The settings that train the translators of the course, and the defaults for other translators."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -78,6 +78,6 @@ RECIPES = {
         ),
     ),
 }
-# The course offers those pairs with other names and numbers, and sentences of its grammar among them.
-# Both translators that ship are trained on them.
+# The course offers the pairs of "tatoeba" with other names and numbers, mixed with sentences of its
+# grammar. Both translators of real sentences that ship are trained on this mixture.
 RECIPES["mixture"] = RECIPES["tatoeba"]

@@ -1,9 +1,9 @@
-"""Which of the two languages a text is in, or neither, told by its words and pairs of letters.
+"""Recognise English, Spanish, or neither, by the words of a text and their pairs of letters.
 
 A table says for each of the most frequent words how much more probable it is in Spanish than in
-English; for other words the letters do, each after the one before it. All was counted in the
-training sentences of the real corpus: ``python -m experiments languages`` counts it again, and
-measures how often it is right.
+English; other words are judged by the probability of each letter after the previous one. All was
+counted in the training sentences of the real corpus: ``python -m experiments languages`` counts
+again, and measures how often the result is right.
 """
 
 import json
@@ -23,8 +23,8 @@ from attn.applications.translation.vocabularies import readable
 SIGNS = " abcdefghijklmnopqrstuvwxyzáéíñóúü'"
 TABLES = models.folder("languages") / "counted.json"
 NAMES = {"en": "English", "es": "Spanish", "": "neither English nor Spanish"}
-# By so many nats a text must be more probable in the language that was not expected, or as letters
-# at random. Less is found in a single name.
+# The nats by which a text must be more probable in the language that was not expected, or as random
+# letters, to be recognised so. A single name can reach less.
 OTHER, NEITHER = 4.0, 3.0
 RANDOM = math.log(26)
 _WORD = regex.compile(r"\p{L}[\p{L}\p{M}]*(?:['’]\p{L}+)*")
@@ -33,7 +33,7 @@ _WORD = regex.compile(r"\p{L}[\p{L}\p{M}]*(?:['’]\p{L}+)*")
 def language_of(text: str, expected: str = "en") -> str:
     """Return the language that a text seems to be in, "" if it seems to be in neither.
 
-    Neither are letters at random, another script, and emoji alone.
+    Random letters, another script, and emoji alone are in neither.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def language_of(text: str, expected: str = "en") -> str:
     check_choice("expected", expected, ("en", "es"))
     words = _WORD.findall(readable("text", text))
     if not words:
-        # Numbers and marks are of every language, and a picture of none.
+        # Numbers and punctuation occur in every language; a picture belongs to none.
         has_picture = any(unicodedata.category(c) == "So" for c in text)
         return expected if any(c.isalnum() for c in text) or not has_picture else ""
     if 2 * sum(_plain(c) in SIGNS for c in "".join(words)) < len("".join(words)):
@@ -70,7 +70,7 @@ def language_of(text: str, expected: str = "en") -> str:
         return ""
     evidence = 0.0
     for i, (word, (in_english, in_spanish)) in enumerate(zip(words, surprise, strict=True)):
-        # A capital letter within a sentence is that of a name, which is of any language.
+        # A capital letter within a sentence begins a name, which occurs in any language.
         if not i or not word[0].isupper() or word.isupper():
             evidence += known.get(word.lower().replace("’", "'"), in_english - in_spanish)
     toward = {"en": -evidence, "es": evidence}
@@ -79,7 +79,7 @@ def language_of(text: str, expected: str = "en") -> str:
 
 
 def doubt(text: str, expected: str = "en") -> str:
-    """Return in what way a text does not seem to be in a language; nothing if it does.
+    """Return why a text does not seem to be in the expected language; "" if it does.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def doubt(text: str, expected: str = "en") -> str:
 
 
 def places(word: str) -> NDArray[np.int64]:
-    """Return the places in `SIGNS` of the letters of a word, with a space at each end.
+    """Return the indices in `SIGNS` of the letters of a word, with a space at each end.
 
     Examples
     --------

@@ -25,7 +25,7 @@ from attn.transformer import Transformer
 
 Text = TypeVar("Text", str, list[str])
 
-# What a translator may read; it writes the other of the two.
+# The languages that a translator may read; it writes the other one.
 LANGUAGES = ("en", "es")
 
 
@@ -79,7 +79,7 @@ class Translator(Application[Transformer]):
     ) -> None:
         super().__init__(model, history)
         check_choice("source_language", source_language, LANGUAGES)
-        # With these two numbers the model's own chances stay as they are.
+        # With this slope and offset, the probabilities of the model stay unchanged.
         self._calibration = (1.0, 0.0)
         self.punctuated, self.source_language = bool(punctuated), source_language
         self.source, self.target = source, target
@@ -202,12 +202,12 @@ class Translator(Application[Transformer]):
     def translation(
         self, text: str, *, beam_width: int = 1, length_penalty: float = 0.0
     ) -> certainty.Translation:
-        """Translate a text as `translate` does, and tell how probably each word is right.
+        """Translate a text as `translate` does, with the probability that each word is right.
 
-        Those probabilities come from the model's own chances of what it writes. For the translators
-        of real sentences that come with the course they are calibrated: of the words with a
-        probability of about .7, seven of ten are in the translation that a person made. Those of
-        other translators are as the model has them, which is often too sure.
+        They come from the probabilities that the model gives its tokens. For the translators of
+        real sentences that come with the course they are calibrated: of the words with a
+        probability of about .7, seven of ten are in the translation that a person made. The
+        probabilities of other translators are the model's own, which are often too high.
 
         Examples
         --------
@@ -224,7 +224,7 @@ class Translator(Application[Transformer]):
     def _translations(
         self, cuts: Sequence[Sequence[Piece]], sources: Sequence[Ids], written: Sequence[Ids]
     ) -> list[certainty.Translation]:
-        """Return the translations of texts from what was written for their pieces, all in a row."""
+        """Return the translations of texts; `written` holds those of all their pieces in a row."""
         chances = iter(certainty.word_chances(self, sources, written))
         ids, found = iter(written), []
         for pieces in cuts:
@@ -248,7 +248,7 @@ class Translator(Application[Transformer]):
         return pieces
 
     def attention(self, text: str, translation: str | None = None) -> TranslationAttention:
-        """Return the attention weights with which a sentence is translated.
+        """Return the attention weights while a sentence is translated.
 
         Parameters
         ----------
@@ -387,7 +387,7 @@ class Translator(Application[Transformer]):
         return ids
 
     def _as_read(self, text: str) -> str:
-        """Return a text as the model has learned to read it, with its words unchecked."""
+        """Return a text in the form of the training texts, without a check of its words."""
         text = vocabularies.without_stop(normalise(text), self.source)
         return (
             vocabularies.as_sentence(text)

@@ -130,7 +130,7 @@ def checked(name: str, text: object, tokenizer: Tokenizer) -> str:
 
 
 def readable(name: str, text: object) -> str:
-    """Return a text; refuse what is none, and a text with the character NUL, which no text has."""
+    """Return a text; refuse anything else, and a text with the character NUL, which no text has."""
     if not isinstance(text, str):
         raise argument_error(name, "text", type(text).__name__)
     if (place := text.find("\0")) >= 0:

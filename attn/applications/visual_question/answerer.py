@@ -174,7 +174,8 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
 
     @torch.no_grad()
     def evaluate(self, examples: Iterable[MarkedExample]) -> dict[str, float]:
-        """Compare answers with the right ones, and the weights with where they should be.
+        """Compare answers with the right answers, and the weights with the patches that are asked
+        about.
 
         Parameters
         ----------

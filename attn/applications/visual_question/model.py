@@ -21,7 +21,7 @@ from attn.transformer.stacks import TokenEmbedding
 
 # The base of the sinusoidal positions. Over six positions, the waves of a base of 10,000 hardly move.
 SLOWEST = 100.0
-# The colours differ from the ground by about so much.
+# The colours differ from the ground by about this much.
 CONTRAST = 64.0
 
 # Images, ids, lengths, answers.
@@ -47,7 +47,7 @@ class PatchEmbedding(nn.Module):
         super().__init__()
         d_model = config.d_model
         self.linear = nn.Linear(PATCH_SIZE * PATCH_SIZE * 3, d_model)
-        # In float64 on the CPU, whatever the device: that of the model may not have it.
+        # Computed in float64 on the CPU, since the model's device may lack float64.
         rows = sinusoidal_positions(N_ROWS, d_model // 2, SLOWEST, device="cpu")
         columns = sinusoidal_positions(N_COLUMNS, d_model // 2, SLOWEST, device="cpu")
         places = torch.stack([torch.cat((row, column)) for row in rows for column in columns])
@@ -72,9 +72,9 @@ class PatchEmbedding(nn.Module):
 class VisualQuestionModel(Checkpoint):
     """Choose an answer with a decoder without a causal mask, whose memory is the image.
 
-    A weighted mean is a poor tool for counting, because the mean of three equal vectors is the
-    same as that of two. The model counts by the *share* of the weight on the things asked
-    about, which is why it needs the empty patches to take the rest.
+    A weighted mean is a poor tool for counting, because the mean of three equal vectors is the same
+    as that of two. The model counts by the *share* of the weight on the things asked about, so it
+    needs the empty patches, which take the rest of the weight.
 
     The ``vocab_size`` of the configuration counts the tokens of questions, its ``tgt_vocab_size``
     the answers.
