@@ -114,12 +114,12 @@ class KVCache(LayerCache):
 
     @property
     def key(self) -> Tensor | None:
-        """The keys of the positions kept, or None."""
+        """The keys of the tokens kept, or None."""
         return None if self._kept is None else self._kept[0][..., self._filled, :]
 
     @property
     def value(self) -> Tensor | None:
-        """The values of the positions kept, or None."""
+        """The values of the tokens kept, or None."""
         return None if self._kept is None else self._kept[1][..., self._filled, :]
 
     @property

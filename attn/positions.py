@@ -1,9 +1,9 @@
-"""Where a token stands: ways to tell attention, which by itself sees a set.
+"""Positions, which tell attention the order of the tokens; without them it sees a set.
 
 Absolute positions are a vector added to each token before the first layer: `SinusoidalPositions`,
 `LearnedPositions`. Relative ones are part of every self-attention, whose scores then depend on the
 distance between query and key: `RotaryPositions`, `ALiBiPositions`. `register` enters others by
-name. The waves that sinusoidal and rotary positions are made of stand at the end.
+name. The waves of sinusoidal and rotary positions are at the end.
 """
 
 import math
@@ -46,9 +46,10 @@ Scaling: TypeAlias = dict[str, Any]
 class PositionScheme(nn.Module):
     """A way to tell attention where tokens stand.
 
-    To add one, derive from `AbsolutePositions` or `RelativePositions`, whichever acts where
-    yours does, and `register` it. ``TransformerConfig(positions=name)`` then builds it, by
-    `from_config`, whose argument has the type `ModelConfig`.
+    To add one, derive from `AbsolutePositions` (it changes the tokens' vectors) or
+    `RelativePositions` (it acts in self-attention), and `register` it.
+    ``TransformerConfig(positions=name)`` then builds it, by `from_config`, whose argument has the
+    type `ModelConfig`.
     """
 
     @classmethod
@@ -65,10 +66,10 @@ class AbsolutePositions(PositionScheme):
     """A position scheme that changes the vectors of the tokens before the first layer."""
 
     def forward(self, x: Tensor, positions: int | Tensor = 0) -> Tensor:
-        """Return the tokens `x`, shape (..., seq_len, d_model), changed by where they stand.
+        """Return the tokens `x`, shape (..., seq_len, d_model), changed by their positions.
 
-        `positions`, int64 and broadcastable to (..., seq_len), are those of the tokens; or an int
-        is that of the first, and the others follow.
+        `positions`, int64 and broadcastable to (..., seq_len), are those of the tokens; an int is
+        the position of the first, which the others follow.
         """
         raise NotImplementedError
 
@@ -115,7 +116,7 @@ def register(name: str) -> Callable[[type[Scheme]], type[Scheme]]:
 
     Checkpoints store the name, which has to be registered again before they are loaded. A name
     that another class has is refused, and so is a class that derives from neither
-    `AbsolutePositions` nor `RelativePositions`, since nothing would ask it for anything.
+    `AbsolutePositions` nor `RelativePositions`, since no layer would call it.
     """
     return SCHEMES.register(name)
 
@@ -162,7 +163,7 @@ def sinusoidal_positions(
 
 @register("sinusoidal")
 class SinusoidalPositions(AbsolutePositions):
-    """Add the sines and cosines of each position: nothing to learn, and no last position.
+    """Add the sines and cosines of each position: no parameters, and no last position.
 
     Parameters
     ----------
@@ -210,7 +211,7 @@ class SinusoidalPositions(AbsolutePositions):
 
 @register("learned")
 class LearnedPositions(AbsolutePositions):
-    """Add a learned vector for each position: as many as there are, and not one more.
+    """Add a learned vector for each position; later positions are refused.
 
     Parameters
     ----------
@@ -267,8 +268,8 @@ class LearnedPositions(AbsolutePositions):
 def rotary(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
     """Turn each pair of components by an angle that grows with the position.
 
-    Components ``2i`` and ``2i + 1`` turn by ``position / base ** (2i / d_k)``. The product of
-    a query and a key so turned depends on the difference of their positions alone.
+    Components ``2i`` and ``2i + 1`` turn by ``position / base ** (2i / d_k)``. The dot product of a
+    query and a key turned in this way depends only on the difference of their positions.
 
     Parameters
     ----------
@@ -317,7 +318,7 @@ def _turned(x: Tensor, waves: Tensor) -> Tensor:
         turned_even = torch.addcmul(even * cosine, odd, sine, value=-1)
         turned_odd = torch.addcmul(even * sine, odd, cosine)
         return torch.stack((turned_even, turned_odd), dim=-1).flatten(-2)
-    # As complex numbers the pairs turn in one pass, a tenth of the time that their halves take.
+    # As complex numbers the pairs turn in one pass, a tenth of the time of separate halves.
     precise = x if waves.dtype == torch.complex128 else x.float()
     pairs = precise.unflatten(-1, (-1, 2))
     if any(step % 2 for step in pairs.stride()[:-1]) or pairs.storage_offset() % 2:
@@ -367,7 +368,7 @@ class RotaryPositions(RelativePositions):
 
     @classmethod
     def check(cls, config: ModelConfig) -> None:
-        """Raise ``ValueError`` if the heads have an odd size, or the scaling is not for theirs."""
+        """Raise ``ValueError`` if the size of the heads is odd, or the scaling does not fit it."""
         size = config.d_model // config.n_heads
         refuse_odd(config, size)
         check_waves("rotary_scaling", config.rotary_scaling, size, config.rotary_base)
@@ -417,7 +418,7 @@ class ALiBiPositions(RelativePositions):
     def __init__(self, n_heads: int) -> None:
         super().__init__()
         self.n_heads = check_size("n_heads", n_heads, least=1)
-        # The bias of the last query over all keys. The bias of a shorter row is the end of it.
+        # The bias of the last query over all keys, of which a shorter row is the end.
         self._kept: Tensor | None = None
 
     @classmethod
@@ -439,8 +440,8 @@ class ALiBiPositions(RelativePositions):
     def bias(self, query_positions: Tensor, key_positions: Tensor, dtype: torch.dtype) -> Tensor:
         """Return minus slope times distance; see `RelativePositions.bias`.
 
-        A key ahead of its query counts as far as one behind, which matters only without a
-        causal mask. In float32 for shorter types: bfloat16 has 700 numbers for 3,000 distances.
+        A key after its query counts as far as one before it, which matters only without a causal
+        mask. The bias is float32 for half precision: bfloat16 has 700 numbers for 3,000 distances.
         """
         dtype = torch.promote_types(dtype, torch.float32)
         distances = (query_positions[..., :, None] - key_positions[..., None, :]).abs()
@@ -452,7 +453,7 @@ class ALiBiPositions(RelativePositions):
     ) -> Tensor | None:
         """Return minus slope times distance; see `RelativePositions.bias_in_a_row`.
 
-        For the last position alone, as in a step of decoding, it is kept.
+        The bias of the last position alone, as in a step of decoding, is cached.
         """
         if tgt_len != 1 or src_len != start + 1 or torch.compiler.is_compiling():
             return super().bias_in_a_row(start, tgt_len, src_len, dtype, device)
@@ -468,7 +469,7 @@ class ALiBiPositions(RelativePositions):
 
 
 def _stop(x: Tensor, d_model: int, start: int) -> int:
-    """Return the position after the last token of `x`, if they stand one after the other."""
+    """Return the position after the last token of `x`, whose tokens follow `start` in a row."""
     check_vectors(x, d_model)
     return check_size("positions", start) + x.shape[-2]
 
@@ -494,8 +495,8 @@ def check_vectors(x: Tensor, size: int | str) -> None:
 
 
 # Positions and speeds are multiplied limb by limb, 30 bits each, so that no product overflows.
-# PyTorch cuts an overflow off, but the C++ that torch.compile writes leaves it undefined: the C++
-# compiler infers that no position makes one, and leaves out every position behind the first.
+# PyTorch wraps an overflow around, but in the C++ that torch.compile writes it is undefined: the
+# C++ compiler assumes that no position overflows, and leaves out every position after the first.
 LIMB = 2**30
 LOW_BITS = LIMB - 1
 WHOLE_TURN = LIMB**2
@@ -504,7 +505,7 @@ TURNS_PER_RADIAN = 0x28BE60DB9391054A7F09D5F47D4D3770
 
 
 class Waves:
-    """The sine and the cosine of each wave at each position, right for any position in any dtype.
+    """The sine and the cosine of each wave at each position, accurate for any position and dtype.
 
     Wave i of ``size / 2`` turns by ``base ** (-2i / size)`` radians per position. An angle matters
     only up to whole turns. So it is counted in 2**-60 of a turn, as int64, and the whole turns are
@@ -578,7 +579,8 @@ class Waves:
         return self._speeds_kept[size]
 
     def _counted(self, size: int) -> list[list[int]]:
-        # torch.compile(dynamic=True) takes base and size for variables. A ratio makes them constants.
+        # torch.compile(dynamic=True) treats base and size as variables; a ratio makes them
+        # constants.
         ratios = [angle.as_integer_ratio() for angle in self.radians(size)]
         speeds = [over * TURNS_PER_RADIAN // (under << 68) for over, under in ratios]
         return [[speed // LIMB for speed in speeds], [speed & LOW_BITS for speed in speeds]]
@@ -626,7 +628,7 @@ class ScaledWaves(Waves):
         check_waves("scaling", scaling, 2 * len(plain), base)
         if scaling["rope_type"] == "factors":
             return [speed / factor for speed, factor in zip(plain, scaling["factors"], strict=True)]
-        # kept[i] is the share of wave i that is not slowed.
+        # kept[i] is the share of the unscaled speed in wave i.
         kept = [0.0] * len(plain)
         if scaling["rope_type"] == "llama3":
             low, high = scaling["low_freq_factor"], scaling["high_freq_factor"]
@@ -646,7 +648,7 @@ class ScaledWaves(Waves):
 
 
 def check_waves(name: str, scaling: Scaling | None, size: int, base: float) -> None:
-    """Raise ``ValueError`` if waves of this size and base cannot be scaled so."""
+    """Raise ``ValueError`` if the scaling does not fit waves of this size and base."""
     if scaling and scaling["rope_type"] == "yarn" and base == 1:
         raise argument_error(name, "another kind than 'yarn' where all waves are as long", "'yarn'")
     if scaling and len(scaling.get("factors", range(size // 2))) != size // 2:
@@ -655,7 +657,7 @@ def check_waves(name: str, scaling: Scaling | None, size: int, base: float) -> N
 
 
 def _constant(number: Any) -> Any:
-    """Return what is given, with every float in it as the ratio that it is."""
+    """Return a number or list of numbers as constants of a graph, each float through its ratio."""
     if isinstance(number, list):
         return [_constant(one) for one in number]
     if not isinstance(number, float):
@@ -665,7 +667,7 @@ def _constant(number: Any) -> Any:
 
 
 def _within(number: float, low: float, high: float) -> float:
-    """Return 0 up to `low`, 1 from `high` on, and what is in proportion between them."""
+    """Return 0 up to `low`, 1 from `high` on, and linearly between them."""
     return min(max((number - low) / (high - low), 0.0), 1.0)
 
 
@@ -685,8 +687,8 @@ def _yarn_range(size: int, base: float, scaling: Scaling) -> tuple[float, float]
 def checked_scaling(name: str, scaling: Mapping[str, Any] | None) -> Scaling | None:
     """Return a scaling with all its numbers as floats; None if it changes nothing.
 
-    It is that of `attn.positions.RotaryPositions`. A scaling of no known kind is refused, and one
-    that lacks a number or has one that its kind does not. Errors call it `name`.
+    The scaling is that of `attn.positions.RotaryPositions`. A scaling of no known kind is refused,
+    and one that lacks a number or has one that its kind does not. Errors call it `name`.
     """
     if scaling is None:
         return None
@@ -722,7 +724,7 @@ def checked_scaling(name: str, scaling: Mapping[str, Any] | None) -> Scaling | N
 
 
 def _whole_yarn(name: str, said: Scaling, truncate: object) -> Scaling:
-    """Return the scaling with what it does not say, as YaRN's authors chose it."""
+    """Return the scaling, completed with the values that YaRN's authors chose."""
     if not isinstance(truncate, bool):
         raise argument_error(f"{name}.truncate", "True or False", shown(truncate))
     growths = [said.pop("mscale", None), said.pop("mscale_all_dim", None)]
@@ -739,7 +741,7 @@ def _whole_yarn(name: str, said: Scaling, truncate: object) -> Scaling:
 def constant(numbers: Sequence[float], device: torch.device, dtype: torch.dtype) -> Tensor:
     """Return numbers as a tensor, made once for each GPU.
 
-    To copy them there takes longer than to use them, and a CUDA graph cannot record it.
+    Copying them to the GPU takes longer than using them, and a CUDA graph cannot record the copy.
     """
     if device.type != "cuda" or torch.compiler.is_compiling():
         return torch.tensor(numbers, dtype=dtype, device=device)
@@ -754,7 +756,7 @@ def constant(numbers: Sequence[float], device: torch.device, dtype: torch.dtype)
 
 
 def keepable(tensor: Tensor) -> bool:
-    """Return whether this is a tensor for good, and none that stands for one in a trace or in
+    """Return whether a tensor can be cached: it is real, not a stand-in of a trace or of
     ``torch.func``."""
     return type(tensor) is Tensor and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
 

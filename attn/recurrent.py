@@ -330,9 +330,8 @@ class AdditiveAttention(nn.Module):
 class BidirectionalRecurrent(nn.Module):
     """Two GRUs, one from each end: every word is predicted from the states on its two sides.
 
-    Neither state has seen the word, so all words of a text can be asked for at once. The two
-    meet only in the last linear layer: the logits are a sum of what the left side says and what
-    the right side says.
+    Neither state has seen the word, so all words of a text can be predicted at once. The two states
+    meet only in the last linear layer: the logits are the sum of a term from each side.
 
     Parameters
     ----------
@@ -362,7 +361,7 @@ class BidirectionalRecurrent(nn.Module):
         self.out_proj = nn.Linear(2 * d_model, vocab_size)
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
-        """Score every token of the vocabulary at every place but the first and the last.
+        """Score every token of the vocabulary at every position but the first and the last.
 
         Parameters
         ----------
@@ -391,7 +390,7 @@ class BidirectionalRecurrent(nn.Module):
 
 
 def _reverse(x: Tensor, lengths: Tensor) -> Tensor:
-    """Turn each row of `x` around, up to its length."""
+    """Reverse each row of `x`, up to its length."""
     places = lengths[:, None] - 1 - torch.arange(x.shape[1], device=x.device)
     return x.gather(1, places.clamp(min=0)[..., None].expand_as(x))
 

@@ -1,4 +1,4 @@
-"""Multi-head latent attention: keys and values are made of a small vector, which the cache keeps."""
+"""Multi-head latent attention: the cache keeps small vectors that give keys and values."""
 
 import math
 from dataclasses import dataclass

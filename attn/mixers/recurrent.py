@@ -1,7 +1,7 @@
 """Mixers whose memory of the text is a state of fixed size, so that a step costs the same at any length.
 
-Each is a short description; `StateAttention` is the module that all four share. What they do with a state
-is in `attn.mixers.state`.
+Each is a short description; `StateAttention` is the module that all four share. How they compute
+with a state is in `attn.mixers.state`.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from attn.positions import SCHEMES, RelativePositions
 
 @dataclass(frozen=True)
 class StateMixer(Mixer):
-    """What the recurrent mixers have in common.
+    """The base class of the recurrent mixers.
 
     Parameters
     ----------
@@ -47,9 +47,9 @@ class StateMixer(Mixer):
     d_v: int | None = None
     convolution: int = 0
 
-    # The module of a layer, which is named where it has been defined.
+    # The class of the module of a layer, which is set below, after it is defined.
     _module: ClassVar[type["StateAttention"]]
-    # How many numbers of a head, such as beta, are computed from each token.
+    # How many numbers, such as beta, each head computes from each token.
     n_rates: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
@@ -77,7 +77,7 @@ class StateMixer(Mixer):
     def cache_bytes(
         self, config: ModelConfig, length: int, dtype: torch.dtype = torch.float32
     ) -> int:
-        """Return the bytes of the state, in float32, and of what the convolution looks back at.
+        """Return the bytes of the state, in float32, and of the inputs that the convolution keeps.
 
         They are the same for any `length` of at least 1.
         """
@@ -103,7 +103,8 @@ class StateMixer(Mixer):
 class LinearAttention(StateMixer):
     """Linear attention: weights proportional to ``(elu(q) + 1) . (elu(k) + 1)``, in place of a softmax.
 
-    The state adds up keys and values; one more column adds up the keys, by which the output is divided.
+    The state adds up products of keys and values; one more column adds up the keys, for the
+    division of the output by the sum of the weights.
 
     References
     ----------
@@ -125,10 +126,12 @@ class LinearAttention(StateMixer):
 @register("retention")
 @dataclass(frozen=True)
 class Retention(StateMixer):
-    """Retention: a state that fades, in each head at its own pace, ``1 - 2**(-5 - head)`` a token.
+    """Retention: a state that decays, in each head by another factor, ``1 - 2**(-5 - head)`` a
+    token.
 
-    With ``positions="rotary"`` in the configuration, queries and keys are turned, as in the paper. The output
-    of each head is divided by its root mean square, which stands for the paper's GroupNorm in the authors' code.
+    With ``positions="rotary"`` in the configuration, queries and keys are turned, as in the paper.
+    The output of each head is divided by its root mean square, as the authors' code does in place
+    of the paper's GroupNorm.
 
     Parameters
     ----------
@@ -203,7 +206,8 @@ class DeltaRule(StateMixer):
 @register("gated_delta_rule")
 @dataclass(frozen=True)
 class GatedDeltaRule(DeltaRule):
-    """The gated delta rule: before each correction the state fades, by as much as the token says.
+    """The gated delta rule: before each correction the state decays, by a factor computed from the
+    token.
 
     Parameters
     ----------
@@ -232,7 +236,7 @@ class GatedDeltaRule(DeltaRule):
 
 
 class StateCache(LayerCache):
-    """The state of one layer, and what its convolution looks back at.
+    """The state of one layer, and the inputs that its convolution needs again.
 
     Attributes
     ----------
@@ -265,9 +269,10 @@ class StateCache(LayerCache):
     def keep(
         self, n_new: int, state: Tensor, window: Tensor | None, positions: Tensor | None
     ) -> None:
-        """Replace what is kept by what `n_new` more tokens have made of it.
+        """Replace the state and the window after a step of `n_new` tokens.
 
-        `positions`, shape (batch_size, n_new), say where these stand, if not behind the ones before.
+        `positions`, shape (batch_size, n_new), are those of the new tokens, if they do not follow
+        the old ones.
         """
         if positions is None and self.positions is not None:
             positions = self.positions + n_new
@@ -276,7 +281,7 @@ class StateCache(LayerCache):
         self._length += n_new
 
     def truncate(self, length: int) -> None:
-        """Forget all tokens, or none; ``ValueError`` if some are to stay, since no state is kept of them."""
+        """Forget all tokens or none; ``ValueError`` otherwise, as earlier states are not kept."""
         reason = "a state cannot forget its last tokens"
         if check_all_or_none(length, self.length, reason) == 0:
             self.state, self.window, self.positions, self._length = None, None, None, 0
@@ -320,7 +325,7 @@ class FixedStateCache(StateCache):
     def keep(
         self, n_new: int, state: Tensor, window: Tensor | None, positions: Tensor | None
     ) -> None:
-        """Put down what `attn.cache.FixedCache.settle` is to keep."""
+        """Store the new tensors until `attn.cache.FixedCache.settle` writes them."""
         self.next = [state] if window is None else [state, window]
 
     def truncate(self, length: int) -> None:
@@ -335,7 +340,7 @@ class FixedStateCache(StateCache):
 
 
 class StateAttention(nn.Module):
-    """A layer's heads with their states: what stands in the place of self-attention.
+    """A layer's heads with their states, in place of self-attention.
 
     Parameters
     ----------
@@ -401,7 +406,7 @@ class StateAttention(nn.Module):
         need_weights: bool = False,
         cache: StateCache | None = None,
     ) -> Attended:
-        """Let every token read the state that those before it and itself have left.
+        """Let every token read the state that contains the tokens up to itself.
 
         Parameters
         ----------
@@ -463,11 +468,11 @@ class StateAttention(nn.Module):
             return self.out_proj(output), weights
 
     def features(self, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
-        """Return queries and keys as the state meets them."""
+        """Return queries and keys in the form that enters the state."""
         return query, key
 
     def rates(self, x: Tensor) -> dict[str, Tensor]:
-        """Return ``log_decay`` and ``beta``, if there are, shape (..., n_heads, seq_len)."""
+        """Return those of ``log_decay`` and ``beta`` that exist, shape (..., n_heads, seq_len)."""
         return {}
 
     def read(
@@ -478,19 +483,19 @@ class StateAttention(nn.Module):
         rates: dict[str, Tensor],
         state: Tensor | None,
     ) -> Read:
-        """Return what the queries read, and the state behind the last token."""
+        """Return what the queries read, and the state after the last token."""
         is_step = not exporting() and query.shape[-2] == 1
         way = recurrent if is_step else chunked
         return way(query, key, value, **rates, state=state)
 
     def weights(self, query: Tensor, key: Tensor, rates: dict[str, Tensor]) -> Tensor:
-        """Return what the values are multiplied by."""
+        """Return the weights by which the values are multiplied."""
         return state_weights(query, key, **rates)
 
     def _projected(
         self, x: Tensor, padding: Tensor | None, cache: StateCache | None
     ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-        """Return queries, keys and values, split into heads, and what the next convolution needs."""
+        """Return queries, keys and values, split into heads, and the window of the next step."""
         mixed = torch.cat((self.q_proj(x), self.k_proj(x), self.v_proj(x)), dim=-1)
         window = None
         if self.convolution is not None:
@@ -617,13 +622,14 @@ class _GatedDeltaRule(_DeltaRule):
     def __init__(self, mixer: StateMixer, config: ModelConfig, *rest: Any) -> None:
         super().__init__(mixer, config, *rest)
         self.decay_proj = _initialise(Linear(self.d_model, self.n_heads, bias=False))
-        # As in Mamba-2, whose decay this is: rates of up to 16, at first over steps of .001 to .1.
+        # This is the decay of Mamba-2, initialised as there: rates of up to 16, steps of .001 to
+        # .1.
         self.log_rate = nn.Parameter(torch.empty(self.n_heads).uniform_(0.01, 16.0).log())
         step = 10 ** torch.empty(self.n_heads).uniform_(-3.0, -1.0)
         self.decay_bias = nn.Parameter(step.expm1().log())
 
     def rates(self, x: Tensor) -> dict[str, Tensor]:
-        # Heads come first before softplus: behind it, its gradient fails in a compiled graph.
+        # The axes are exchanged before softplus: after it, its gradient fails in a compiled graph.
         asked = self.decay_proj(x).mT.contiguous().to(_precise(x))
         step = F.softplus(asked + self.decay_bias[:, None])
         decay = -self.log_rate.to(asked.dtype).exp()[:, None] * step
@@ -652,7 +658,7 @@ def _unit(x: Tensor) -> Tensor:
 
 
 def _divided(x: Tensor, total: Tensor) -> Tensor:
-    """Return ``x / total``, or zero where all that was added up is zero."""
+    """Return ``x / total``, or zero where `total` is zero."""
     return x / total.masked_fill(total == 0, 1.0)
 
 

@@ -11,7 +11,7 @@ A *state* of shape (..., d_k, d_v) stands for all tokens so far. At each step
 matrices, as training needs it: within a chunk every token looks at every earlier one, and only from chunk to
 chunk a state is passed on. `state_weights` is one chunk as long as the text, and so the matrix by which the
 values are multiplied. An exported graph has one chunk, too, and reads at most `LONGEST_EXPORTED` tokens under a
-delta rule. All are computed in float32 at least: a rounded state would keep its errors.
+delta rule. All are computed in float32 at least: the errors of a rounded state would add up.
 """
 
 from contextlib import AbstractContextManager, nullcontext
@@ -24,9 +24,9 @@ from torch.nn import functional as F
 from attn._checks import argument_error, broadcast_shapes, check_shape, check_size
 from attn.attention.scaled_dot_product import autocasts
 
-# The output, and the state behind the last token.
+# The output, and the state after the last token.
 Read: TypeAlias = tuple[Tensor, Tensor]
-# The blocks that an exported graph solves one after the other make up so many tokens.
+# The most tokens of the triangular system that an exported graph solves in blocks.
 LONGEST_EXPORTED = 4096
 _asked = getattr(torch.compiler, "is_exporting", lambda: False)  # PyTorch 2.6 lacks it.
 
@@ -45,7 +45,7 @@ def recurrent(
     beta: Tensor | None = None,
     state: Tensor | None = None,
 ) -> Read:
-    """Read the tokens one by one, as the equation says.
+    """Read the tokens one by one, as the recurrence is written.
 
     Parameters
     ----------
@@ -109,12 +109,12 @@ def chunked(
     state: Tensor | None = None,
     chunk_size: int = 32,
 ) -> Read:
-    """Read the tokens chunk by chunk: what `recurrent` gives, in products of matrices.
+    """Read the tokens chunk by chunk: the result of `recurrent`, in products of matrices.
 
-    What the tokens of a chunk write under a delta rule depends on what those before them wrote, which is a
-    triangular system: its solution says how each chunk's values change the state, and how much of the state
-    its keys take away first. (Products of the matrices ``1 - beta key^T key`` have this short form, which is
-    called WY.)
+    What the tokens of a chunk write under a delta rule depends on what those before them wrote,
+    which is a triangular system: its solution says how each chunk's values change the state, and
+    how much of the state its keys remove first. (Products of the matrices ``1 - beta key^T key``
+    have this short form, which is called WY.)
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def chunked(
         scores, erased = _pairs(query, key, log_decay, beta)
         taken, kept = key, None
         if log_decay is not None:
-            # How much the state fades from the beginning of the chunk up to each token.
+            # The log of the decay of the state from the beginning of the chunk up to each token.
             total = log_decay.cumsum(dim=-2)
             query, taken = query * total.exp(), key * total.exp()
             key = key * (total[..., -1:, :] - total).exp()
@@ -242,17 +242,18 @@ def state_weights(
 
 
 def _exactly(device: torch.device) -> AbstractContextManager[Any]:
-    """Return a context in which autocast does not round the state."""
+    """Return a context manager in which autocast does not round the state."""
     return torch.autocast(device.type, enabled=False) if autocasts(device) else nullcontext()
 
 
 def _pairs(
     query: Tensor, key: Tensor, log_decay: Tensor | None, beta: Tensor | None
 ) -> tuple[Tensor, Tensor | None]:
-    """Return what each query reads of each key, and what each key erases of each before it.
+    """Return how much each query reads of each key, and how much each key erases of each earlier
+    one.
 
-    The first is lower triangular, shape (..., length, length); of the second, only what stands below the
-    diagonal is meant. `log_decay` and `beta` are columns, shape (..., length, 1).
+    The first is lower triangular, shape (..., length, length); of the second, only the part below
+    the diagonal is used. `log_decay` and `beta` are columns, shape (..., length, 1).
     """
     scores = query @ key.mT
     erased = None if beta is None else beta * (key @ key.mT)
@@ -273,8 +274,9 @@ def _solved(erased: Tensor, both: Tensor) -> Tensor:
             erased, both, upper=False, unitriangular=True
         )
         return solved
-    # ONNX solves no triangular systems. Of two blocks on the diagonal whose inverses are known, the
-    # inverse of both together follows: what stands beneath them is multiplied by one and the other.
+    # ONNX solves no triangular systems. From the inverses of two neighbouring diagonal blocks
+    # follows the inverse of the block of both: the part below the diagonal is multiplied by both
+    # inverses.
     length = erased.shape[-1]
     wanted = (
         f"seq_len: expected at most {LONGEST_EXPORTED} tokens in an exported graph of a delta rule"

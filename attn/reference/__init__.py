@@ -9,7 +9,7 @@
 `layers`      layer normalisation, the feed-forward network, the encoder and the decoder layer
 `online`      attention without the matrix of weights: in blocks, in parts, in a window
 `linear`      attention without a softmax, whose memory has a fixed size
-`training`    what a model is asked for, what its answers cost, a step of Adam and how large
+`training`    targets and losses, a step of Adam and its learning rate
 `answers`     a step of a beam search, a nucleus, a span; BLEU, the error rate of an alignment
 ============  ==========================================================================
 
@@ -22,7 +22,7 @@ given. Three conventions hold in all of them, and in the PyTorch modules of the 
   empty sequence is the same case: with ``src_len = 0`` every output is zero, with
   ``tgt_len = 0`` there is none.
 
-Floating-point inputs keep their dtype; integers are computed in float64. What does not fit raises
+Floating-point inputs keep their dtype; integers are computed in float64. Invalid arguments raise
 ``ValueError``, which names the argument, what was expected and what came: a shape or a type, a
 number that is NaN, infinite or outside of the range that a docstring gives, and a product that
 overflows.

@@ -1,4 +1,4 @@
-"""What every function here does with the numbers it is given: convert, check, multiply."""
+"""What every function here does with its arguments: convert, check, multiply."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -7,8 +7,8 @@ from attn._checks import argument_error, check_attention, check_finite, check_sh
 
 __all__ = ["ArrayLike"]
 
-# What the functions take and give, for a type checker. Floats are of any floating-point dtype, not
-# float64 alone: float16 and float32 inputs keep their dtype.
+# The types of arguments and results, for a type checker. Floats are of any floating-point dtype,
+# not float64 alone: float16 and float32 inputs keep their dtype.
 Floats = NDArray[np.floating]
 Ints = NDArray[np.integer]
 Bools = NDArray[np.bool_]
@@ -27,7 +27,7 @@ def as_numbers(**given: ArrayLike | None) -> list[Floats]:
 
 
 def finite_numbers(**arrays: ArrayLike | None) -> list[Floats]:
-    """Return the named arrays in one floating-point dtype, without NaN or infinity."""
+    """Return the named arrays in one floating-point dtype; refuse NaN and infinity."""
     numbers = as_numbers(**arrays)
     for name, array in zip(arrays, numbers, strict=True):
         check_finite(name, np.isfinite(array))
@@ -35,7 +35,7 @@ def finite_numbers(**arrays: ArrayLike | None) -> list[Floats]:
 
 
 def finite_vector(name: str, vector: ArrayLike, size: int, like: str) -> Floats:
-    """Return `vector` as an array of `size` finite numbers, the size that `like` asks for."""
+    """Return `vector` as an array of finite numbers of the `size` that the argument `like` sets."""
     (vector,) = finite_numbers(**{name: vector})
     check_shape(name, vector, (size,), like)
     return vector

@@ -98,7 +98,7 @@ def top_p_filter(logits: ArrayLike, p: float) -> Floats:
 
 
 def best_span(start: ArrayLike, end: ArrayLike, max_words: int) -> Ints:
-    """Return the first and last token of the span whose start and end score most together.
+    """Return the first and last token of the span with the largest sum of start and end score.
 
     The best start and the best end, chosen separately, need not form an answer. Ties go to the
     span that starts first, then to the shortest.
@@ -138,7 +138,7 @@ def best_span(start: ArrayLike, end: ArrayLike, max_words: int) -> Ints:
 
 
 def question_match(question: ArrayLike, context: ArrayLike, pad_id: int = 0) -> Bools:
-    """Mark the tokens of each context that its own question has too.
+    """Mark the tokens of each context that also occur in its question.
 
     Parameters
     ----------

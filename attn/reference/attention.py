@@ -1,4 +1,4 @@
-"""Attention, from the similarity of two vectors to self-attention; and what else may happen to scores."""
+"""Attention, from the similarity of two vectors to self-attention; a cap on scores, and a sink."""
 
 import math
 
@@ -187,7 +187,7 @@ def attention_pooling(query: ArrayLike, key: ArrayLike, value: ArrayLike) -> tup
     """Take one weighted mean of all the values, with a query that is the same for every input.
 
     The equation is ``softmax(key @ query) @ value``. The scores are not scaled: the query is a
-    parameter, and may be as long as it needs.
+    parameter, whose length is learned.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ def layer_norm(
 def feed_forward(
     x: ArrayLike, w_1: ArrayLike, b_1: ArrayLike, w_2: ArrayLike, b_2: ArrayLike
 ) -> Floats:
-    """Transform each vector on its own: out to d_ff, what is negative to zero, and back.
+    """Transform each vector on its own: out to d_ff, negative components to zero, and back.
 
     Parameters
     ----------
@@ -103,10 +103,10 @@ def encoder_layer(
     mask: ArrayLike | None = None,
     norm: _Norm = "post",
 ) -> Floats:
-    """Let the tokens look at each other, then transform each: one layer of the encoder.
+    """Let the tokens attend to each other, then transform each: one layer of the encoder.
 
     Both steps f are added to their input. ``norm="post"`` normalises the sum, ``norm(x +
-    f(x))``, as in the paper; ``norm="pre"`` normalises what goes in, ``x + f(norm(x))``,
+    f(x))``, as in the paper; ``norm="pre"`` normalises the input, ``x + f(norm(x))``,
     which trains more easily and leaves the last sum of a stack to be normalised once.
 
     Parameters
@@ -166,7 +166,7 @@ def decoder_layer(
     memory_mask: ArrayLike | None = None,
     norm: _Norm = "post",
 ) -> Floats:
-    """Look at what is written so far, then at the source, then transform: a decoder layer.
+    """Attend to the target so far, then to the source, then transform: a decoder layer.
 
     Parameters
     ----------

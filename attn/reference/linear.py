@@ -1,9 +1,9 @@
 """Attention without a softmax, whose memory has a fixed size: linear attention, retention, the delta rule.
 
-Instead of keeping every key and value, each step changes a matrix, the *state*, which answers a key with a
-value: linear attention and retention add to what it would answer, the delta rule corrects it. Retention and
-the delta rule can forget. `state_weights` is what the values are multiplied by in the end: the same function
-without a state.
+Instead of keeping every key and value, each step changes a matrix, the *state*, which maps a key to
+a value: linear attention and retention add to the value that it returns, the delta rule corrects
+this value. Retention and the delta rule can forget. `state_weights` returns the matrix by which the
+values are multiplied: the same function without a state.
 """
 
 import numpy as np
@@ -54,13 +54,13 @@ def linear_attention(
 ) -> Floats:
     """Average the values with weights proportional to ``feature_map(query) @ feature_map(key)``.
 
-    Nothing stands between the two products any more, so the keys can meet the values first:
-    ``phi_q @ (phi_k.T @ value)`` never makes a (tgt_len, src_len) matrix. A column of ones
-    beside the values gathers the sum of the weights, by which all is divided in the end.
+    No softmax stands between the two products, so keys and values can be multiplied first: ``phi_q
+    @ (phi_k.T @ value)`` never makes a (tgt_len, src_len) matrix. A column of ones beside the
+    values adds up the weights, by which the output is divided.
 
     In the causal form that product is a state: a (d_k, d_v + 1) sum over the keys so far. Each
-    block of queries reads the state left by the earlier blocks and looks at its own keys with
-    a mask. With ``block_size=1`` this is a recurrent network.
+    block of queries reads the state left by the earlier blocks and attends to its own keys with a
+    mask. With ``block_size=1`` this is a recurrent network.
 
     Parameters
     ----------
@@ -120,8 +120,8 @@ def _causal_sums(query: Floats, key: Floats, value: Floats, block_size: int) -> 
 def retention(query: ArrayLike, key: ArrayLike, value: ArrayLike, decay: ArrayLike) -> Floats:
     """Add each key and value to a state that fades: ``S = decay * S + key value^T``; read ``S^T query``.
 
-    A value of n tokens ago counts ``decay**n`` times ``query . key``. There is no softmax and no division,
-    so the weights need not sum to 1.
+    A value from n tokens ago has the weight ``decay**n`` times ``query . key``. There is no softmax
+    and no division, so the weights need not sum to 1.
 
     Parameters
     ----------
@@ -158,12 +158,13 @@ def retention(query: ArrayLike, key: ArrayLike, value: ArrayLike, decay: ArrayLi
 def delta_rule(
     query: ArrayLike, key: ArrayLike, value: ArrayLike, beta: ArrayLike, decay: ArrayLike = 1.0
 ) -> Floats:
-    """Correct what a state answers: ``S = S + beta * key (value - S^T key)^T``; read ``S^T query``.
+    """Correct the value that a state returns: ``S = S + beta * key (value - S^T key)^T``; read
+    ``S^T query``.
 
-    The state is the matrix of a linear layer that learns, token by token, to answer the key with the value:
-    a step of gradient descent on half the squared error, `beta` being the learning rate. With a key
-    of length 1 and ``beta = 1`` the old answer is replaced. With `decay`, the *gated* delta rule, the
-    state fades before each step, as in `retention`.
+    The state is the matrix of a linear layer that learns, token by token, to answer the key with
+    the value: a step of gradient descent on half the squared error, `beta` being the learning rate.
+    With a key of length 1 and ``beta = 1`` the old value is replaced. With `decay`, the *gated*
+    delta rule, the state fades before each step, as in `retention`.
 
     Parameters
     ----------
@@ -209,10 +210,10 @@ def state_weights(
 ) -> Floats:
     """Return the matrix that, times the values, gives what `retention` or the `delta_rule` reads.
 
-    Retention weighs the value of token m by ``query_n . key_m`` and by the decay from m to n. The delta rule
-    writes an error in place of a value, which takes away what earlier tokens have written. These errors solve
-    a triangular system, so each value also reaches n through the tokens after it. Rows need not sum to 1,
-    and weights may be negative.
+    Retention weighs the value of token m by ``query_n . key_m`` and by the decay from m to n. The
+    delta rule writes an error in place of a value, which removes what earlier tokens have written.
+    These errors solve a triangular system, so each value also reaches n through the tokens after
+    it. Rows need not sum to 1, and weights may be negative.
 
     Parameters
     ----------
@@ -250,7 +251,7 @@ def state_weights(
     if not betas:
         return scores
     (beta,) = betas
-    # What the steps write are the rows of (1 + erased)^-1 (beta * value).
+    # The steps write the rows of (1 + erased)^-1 (beta * value).
     erased = np.tril(beta * left * (key @ key.mT), -1)
     system = np.eye(key.shape[-2], dtype=key.dtype) + erased
     weights: Floats = np.linalg.solve(system.mT, scores.mT).mT * beta.mT

@@ -163,8 +163,8 @@ def reachable(mask: ArrayLike, n_layers: int) -> Bools:
 def path_lengths(mask: ArrayLike) -> Ints:
     """Count the layers that information needs between every two positions under a mask.
 
-    In each layer a position receives from those that it may attend to. So the input at j
-    reaches i after as many layers as the shortest path from i to j has steps.
+    In each layer a position receives from those that it may attend to. So the input at j reaches i
+    after as many layers as the shortest path from i to j has edges.
 
     Parameters
     ----------

@@ -27,11 +27,11 @@ def online_attention(
 ) -> Floats:
     """Compute attention in blocks, in memory that grows with the length and not its square.
 
-    Each block of queries reads the keys block by block and keeps three things: the largest
-    score so far (`peak`), the sum of the exponentials relative to it (`total`), and the sum
-    of the values weighted by them (`output`). When a block raises the peak, both sums are
-    scaled down by ``exp(old peak - new peak)``. At the end one is divided by the other: the
-    result is exact up to rounding.
+    Each block of queries reads the keys block by block and keeps three numbers or vectors: the
+    largest score so far (`peak`), the sum of the exponentials relative to it (`total`), and the sum
+    of the values weighted by them (`output`). When a block raises the peak, both sums are scaled
+    down by ``exp(old peak - new peak)``. At the end `output` is divided by `total`: the result is
+    exact up to rounding.
 
     Parameters
     ----------
@@ -211,9 +211,9 @@ def windowed_attention(
 ) -> Floats:
     """Let each query attend to its own position and to the ``window - 1`` before it.
 
-    The result is that of `scaled_dot_product_attention` with `window_mask`. The work is not:
-    each block of queries cuts out the keys that some of it can see, at most
-    ``block_size + window - 1``, and the rest is left alone.
+    The result is that of `scaled_dot_product_attention` with `window_mask`. The work is less: each
+    block of queries uses only the keys that one of its queries can see, at most ``block_size +
+    window - 1``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a model is asked for, what its answers cost, and the step that lowers the cost."""
+"""The targets of a model, its losses, and the step that lowers the loss."""
 
 import numpy as np
 
