@@ -6,7 +6,7 @@ change. Without a cache, step n computes n of them again; with it, one.
 ===============  =======================================================================
 `LayerCache`     what every cache of a self-attention can do
 `KVCache`        of self-attention: it grows by the keys and values of every new token
-`WindowCache` of self-attention to a window: tokens behind the window are dropped
+`WindowCache`    of self-attention to a window: tokens behind the window are dropped
 `MemoryCache`    of cross-attention: filled once, since the source does not change
 `DecoderCache`   one of each for every layer
 ===============  =======================================================================

@@ -1,12 +1,13 @@
 """Scores for texts and for alignments, in NumPy.
 
 ====================  ===================================================================
-`text`                ``exact_match``, ``token_accuracy``, ``bleu``, ``chrf``, ``rouge`` `alignment`
-``align`` attention weights, ``alignment_error_rate``, and two alignments that ignore the words, to
-compare with `ibm_model_1`         the alignments of 1993: word probabilities by EM, no order, no
-network `translation_memory`  the most similar training sentence, a baseline that a translator must
-beat `overlap` ``one_word_apart``: how near a test set is to the training set `intervals`
-``wilson_interval`` of a share, ``bootstrap_interval`` of a mean
+`text`                ``exact_match``, ``token_accuracy``, ``bleu``, ``chrf``, ``rouge``
+`alignment`           ``align`` attention weights, ``alignment_error_rate``, and two
+                      alignments that ignore the words, to compare with
+`ibm_model_1`         the alignments of 1993: word probabilities by EM, no order, no network
+`translation_memory`  the most similar known sentence, a baseline to beat
+`overlap`             ``one_word_apart``: how near a test set is to the training set
+`intervals`           ``wilson_interval`` of a share, ``bootstrap_interval`` of a mean
 ====================  ===================================================================
 """
 

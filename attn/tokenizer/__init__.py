@@ -12,7 +12,7 @@
 
 The word and byte-pair tokenizers keep the ids 0 to 3 for ``<pad>``, ``<unk>``, ``<sos>`` and
 ``<eos>``, so a model can use either. The byte-level and WordPiece tokenizers have the ids of
-the model they came with. None needs NumPy or PyTorch.
+the model they came with. No tokenizer needs NumPy or PyTorch.
 """
 
 from attn.tokenizer.added import AddedToken

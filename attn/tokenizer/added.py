@@ -115,12 +115,12 @@ class _Finder:
             while token.lstrip and start > done and text[start - 1] in SPACES:
                 start -= 1
             if token.rstrip:
-                # The white space before may already belong to the previous token.
+                # The white space before this token may already belong to the previous one.
                 stop = max(stop, done)
             while token.rstrip and stop < len(text) and text[stop] in SPACES:
                 stop += 1
             if token.lstrip and done >= stop:
-                # The previous token has taken all the white space that this one is made of.
+                # This token is only white space, and the previous token has taken all of it.
                 continue
             if done < start:
                 yield text[done:start]

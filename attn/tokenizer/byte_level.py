@@ -13,8 +13,8 @@ from attn.tokenizer.text import check_text
 if TYPE_CHECKING:
     import regex
 
-# A run of letters, of digits or of punctuation, each with one space before it. English contractions
-# are separate.
+# A run of letters, of digits or of punctuation, each with at most one space before it. English
+# contractions are separate.
 GPT2_WORDS = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 # Each digit is a word of its own.
 NUMBER = r"\p{N}"
@@ -22,7 +22,7 @@ NUMBER = r"\p{N}"
 
 @cache
 def byte_letters() -> dict[int, str]:
-    """Return the visible letter by which such vocabularies write each byte.
+    """Return the visible character that stands for each byte in a byte-level vocabulary.
 
     Visible characters of Latin-1 stand for their own byte. The other bytes are written as the
     characters from U+0100 on.
@@ -48,7 +48,7 @@ class ByteLevelTokenizer(PretrainedTokenizer):
         Patterns of `regex` that split a text into words. Each pattern splits the pieces that
         the previous one left.
     unused : list of str, default ()
-        Tokens that only fill places of the vocabulary. `decode` leaves them out.
+        Placeholder tokens that only pad the vocabulary to its size. `decode` leaves them out.
     whole_words : bool, default False
         Whether a word that is a token becomes that token without applying merges.
     pad_id, sos_id, eos_id : optional
@@ -114,8 +114,8 @@ class ByteLevelTokenizer(PretrainedTokenizer):
         # left out.
         self._letters = {b: ids[letter] for b, letter in letters.items() if letter in ids}
         self._merged = MergedWords(made, self._letters)
-        # The text of an added token is not decoded from byte letters, unless merges produce the
-        # token too.
+        # An added token is plain text, not byte letters, unless it is a byte letter or the result
+        # of a merge.
         common = set(self._letters.values()).union(i for _, i in made.values())
         added_ids = {ids.get(t.content if isinstance(t, AddedToken) else t) for t in added} - common
         self._bytes = [
@@ -139,7 +139,7 @@ class ByteLevelTokenizer(PretrainedTokenizer):
         self._compiled = [_compiled(pattern) for pattern in self.patterns]
 
     def split(self, text: str) -> list[str]:
-        """Split a text into words, which joined give the text again."""
+        """Split a text into words whose concatenation is the text."""
         pieces = [text]
         for pattern in self._compiled:
             pieces = [part for piece in pieces for part in pattern.split(piece) if part]

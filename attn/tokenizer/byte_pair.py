@@ -19,11 +19,11 @@ FIRST_MERGE = FIRST_BYTE + 256
 # they do not fill the memory.
 MAX_WORDS_KEPT = 100_000
 MAX_LENGTH_KEPT = 100
-# Marks the place of an id that was merged into the one before it.
+# Marks an id that was merged into the previous one.
 MERGED = -1
 
-# A run of letters with their marks, of digits or of punctuation, with one space before it; or a run
-# of white space, whose last space goes to the next word.
+# A run of letters with their marks, of digits or of punctuation, with at most one space before it;
+# or a run of white space, whose last space goes to the next word.
 _NO_DIGITS = r"\p{L}\p{Nl}\p{No}"
 _WORD = regex.compile(
     rf" ?(?:[{_NO_DIGITS}][{_NO_DIGITS}\p{{M}}{JOINERS}]*|\p{{Nd}}+|[^\p{{L}}\p{{N}}{SPACE}]+)"
@@ -123,9 +123,10 @@ class BytePairTokenizer(Tokenizer):
 
 
 def split(text: str) -> list[str]:
-    """Split text into words, which give the text again; merges do not cross their borders.
+    """Split text into words whose concatenation is the text; merges do not cross their borders.
 
-    A word is a run of letters, of digits or of punctuation with the space before it, or white space.
+    A word is a run of letters, of digits or of punctuation with at most one space before it, or of
+    white space.
 
     References
     ----------

@@ -17,8 +17,8 @@ _CLOSING = "?!)]}»”’.,;:…%/"
 _QUOTES = "\"'"
 
 # Any other character, with the variation selectors, skin tones and tags that change how it looks,
-# and the characters that a joiner (U+200D) adds to it. Two regional letters form one flag. A
-# punctuation mark inside words takes none of these.
+# and the characters that a joiner (U+200D) adds to it. Two regional letters form one flag. An
+# opening, closing or quotation mark is a token alone: no modifier is joined to it.
 _OTHER = (
     rf"(?:\p{{RI}}\p{{RI}}|[^{SPACE}{regex.escape(_OPENING + _CLOSING + _QUOTES)}])"
     rf"(?:[\p{{M}}\p{{Emoji_Modifier}}{JOINERS}\U000e0020-\U000e007f]"
@@ -89,7 +89,7 @@ class WordTokenizer(Tokenizer):
         Parameters
         ----------
         vocab_size : int, optional
-            The largest vocabulary allowed, special tokens included. None keeps every word.
+            The maximum size of the vocabulary, special tokens included. None keeps every word.
         min_count : int, default 1
             The least number of occurrences of a word that is kept.
         lowercase : bool, default True
@@ -99,7 +99,7 @@ class WordTokenizer(Tokenizer):
         ------
         ValueError
             If `texts` are not strings, `vocab_size` is not an integer of at least 4, or `min_count`
-            not one of at least 1.
+            is not an integer of at least 1.
 
         Examples
         --------

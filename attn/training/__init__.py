@@ -9,10 +9,10 @@ that the gradient is that of the mean over the whole batch, however many process
 `config`        ``TrainingConfig``: every size and choice, checked
 `schedule`      ``learning_rate``: warm-up, then the paper's decay or a cosine
 `loss`          ``cross_entropy`` with label smoothing; ``shift`` for teacher forcing
-`batches`       ``Batches``: which examples stand together; ``pad``
+`batches`       ``Batches``: which examples form a batch; ``pad``
 `devices`       ``choose_device``, and randomness that depends on the step alone
 `processes`     one process, or several under torchrun
-`checkpoints`   a run on disk, to go on from
+`checkpoints`   a run on disk, to continue from
 `optimizers`    AdamW, and Muon for the matrices that multiply
 `run`           one step, one validation; ``History`` of the loss, ``Progress``
 `loop`          ``train``: all of it together

@@ -57,7 +57,7 @@ def pad(sequences: Sequence[Sequence[int]], pad_id: int) -> tuple[Tensor, Tensor
 def fault(name: str, expected: str, error: Exception) -> NoReturn:
     """Raise a ``ValueError`` that names a user's function, with `error` as its cause.
 
-    Errors that a change of the function would not mend are raised unchanged.
+    Errors that no change of the function would correct are raised unchanged.
     """
     is_of_compiler = type(error).__module__.startswith(("torch._dynamo", "torch._inductor"))
     if is_of_compiler or isinstance(error, MemoryError | torch.OutOfMemoryError):

@@ -85,7 +85,7 @@ class CheckpointFile:
             torch.save(self.run | {"state": state}, file)
 
     def load(self) -> dict[str, Any] | None:
-        """Return the state that `save` was given, on the CPU; None if there is no file.
+        """Return the state that was given to `save`, on the CPU; None if there is no file.
 
         The checkpoint of a run with another configuration, model or data is refused.
         """

@@ -16,7 +16,7 @@ DEVICES = ("auto", "cpu", "cuda", "mps")
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """Everything that determines a training run but the model, the loss and the examples.
+    """Everything that determines a training run, except the model, the loss and the examples.
 
     Parameters
     ----------

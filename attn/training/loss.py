@@ -7,7 +7,7 @@ from attn._checks import argument_error, check_fraction, holds
 
 
 def shift(ids: Tensor) -> tuple[Tensor, Tensor]:
-    """Split target sequences into what the decoder reads and what it is to predict.
+    """Split target sequences into the inputs of the decoder and the tokens to predict.
 
     With teacher forcing the decoder reads the *right* tokens so far at every position, whatever it
     would have written, so that all positions are trained at once.
@@ -52,8 +52,8 @@ def cross_entropy(
     """Sum the surprise at the right tokens, ``-log p(token)``.
 
     With label smoothing, part of the target probability is spread evenly over all tokens: ``(1 -
-    eps) * -log p(token) + eps * mean of all -log p``. A logit of -inf forbids its token, which then
-    has no part in the mean.
+    eps) * -log p(token) + eps * mean of all -log p``. A logit of -inf forbids its token, which is
+    then left out of the mean.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def at_least_float32(x: Tensor) -> torch.dtype:
 
 
 def _all_possible(logits: Tensor) -> bool:
-    """Return whether every logit is known to be above -inf; False if a look would be expensive.
+    """Return whether every logit is known to be above -inf; False if the check would be expensive.
 
     The mean over the possible tokens alone makes a step a tenth slower.
     """

@@ -12,7 +12,7 @@ from attn.positions import PositionScheme
 from attn.training.config import TrainingConfig
 
 # The odd polynomial a x + b x^3 + c x^5 that Jordan et al. found: steep at 0, and in five rounds it
-# brings whatever is not tiny to between 0.68 and 1.14.
+# brings every value that is not tiny to between 0.68 and 1.14.
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 ROUNDS = 5
 MOMENTUM = 0.95
@@ -52,9 +52,9 @@ class Muon(Optimizer):
         W <- (1 - eta weight_decay) W - 0.2 eta sqrt(max(n, m)) O(mu M + (1 - mu) G)
 
     for a matrix of n rows and m columns; `orthogonalised` is O. ``torch.optim.Muon`` with
-    ``adjust_lr_fn="match_rms_adamw"`` takes the same step but for its O, which it computes in
-    bfloat16: faster than this where the processor has instructions for that, and many times slower
-    where it has none. A parameter with other than two dimensions is refused.
+    ``adjust_lr_fn="match_rms_adamw"`` takes the same step, except that it computes O in bfloat16:
+    faster than this class where the processor has instructions for bfloat16, and many times slower
+    where it has none. A parameter that does not have two dimensions is refused.
 
     References
     ----------
@@ -97,7 +97,7 @@ class Muon(Optimizer):
                 if not state:
                     state["momentum"] = torch.zeros_like(weight)
                 momentum = state["momentum"].lerp_(weight.grad, 1 - MOMENTUM)
-                # Nesterov: the step looks ahead to where the mean of the gradients is going.
+                # Nesterov: the step uses the updated momentum, mixed once more with the gradient.
                 ahead = weight.grad.lerp(momentum, MOMENTUM)
                 scale = 0.2 * max(weight.shape) ** 0.5
                 weight.mul_(1 - lr * decay).add_(orthogonalised(ahead), alpha=-lr * scale)

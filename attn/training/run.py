@@ -53,9 +53,10 @@ class History:
 
 @dataclass(frozen=True)
 class Progress:
-    """The steps taken and all steps, and the mean loss of the last batch, before its step.
+    """The number of steps taken, the number of all steps, and the mean loss of the last batch
+    before its step.
 
-    `n_terms` is the number of terms of that mean: for a translator, of tokens.
+    `n_terms` is the number of terms of that mean: for a translator, the number of tokens.
     """
 
     step: int

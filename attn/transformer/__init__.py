@@ -2,14 +2,14 @@
 
 ==================  ===================================================================
 `config`            ``TransformerConfig``: every size and choice, checked
-`stacks`            ``TokenEmbedding``: ids to vectors that know where they stand; ``Encoder``,
+`stacks`            ``TokenEmbedding``: ids to vectors with positions; ``Encoder``,
                     ``Decoder``: N layers, one after the other
 `encoder_decoder`   ``Transformer``: both, for translation and the like
 `encoder_only`      ``EncoderOnly``: reads a text, a prediction for every token
 `decoder_only`      ``DecoderOnly``: writes a text, one token after another
 `captured`          ``Captured``: its step, recorded once and replayed by a GPU
 `checkpoint`        ``save`` and ``load``, which all three models have
-`torch_weights`     ``from_torch``, ``to_torch``: the same as PyTorch's own modules
+`torch_weights`     ``from_torch``, ``to_torch``: the same weights in PyTorch's own modules
 ==================  ===================================================================
 """
 

@@ -12,8 +12,8 @@ from attn.transformer.stacks import new_tokens
 class Captured:
     """The step of a `DecoderOnly` as a CUDA graph.
 
-    A step for one token is a thousand small kernels, and to ask for them one by one takes Python
-    several times as long as the GPU takes to run them. Recorded, they are asked for at once. The
+    A step for one token is a thousand small kernels, and launching them one by one takes Python
+    several times as long as the GPU takes to run them. Recorded, they are launched at once. The
     prompt is read as usual, and so is everything on a CPU.
 
     Parameters
@@ -85,8 +85,8 @@ class _Recorded:
             self.ids, self.slots = ids.clone(), slots.clone()
             stream = torch.cuda.Stream()
             stream.wait_stream(torch.cuda.current_stream())
-            # Two steps come before the recording, which must not hold what libraries prepare at a
-            # first call.
+            # Two steps come before the recording, which must not contain what libraries prepare at
+            # a first call.
             with torch.cuda.stream(stream):
                 for _ in range(2):
                     model.in_room(self.ids, cache, self.slots)
@@ -94,7 +94,7 @@ class _Recorded:
             self.graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(self.graph):
                 self.logits = model.in_room(self.ids, cache, self.slots)[0][:, -1]
-        # Those two steps have moved windows and states on.
+        # Those two steps have changed windows and states, which are restored.
         cache.restore(before)
 
     def serves(self, cache: FixedCache, address: int) -> bool:

@@ -30,7 +30,7 @@ class Checkpoint(nn.Module):
     A configuration that sets an option that is `unused` in the class is refused.
     """
 
-    # The options of a configuration that this model does nothing with.
+    # The options of a configuration that have no effect in this model.
     unused: tuple[str, ...] = ()
 
     def __init__(self, config: TransformerConfig) -> None:
@@ -90,7 +90,7 @@ class Checkpoint(nn.Module):
     @classmethod
     def _from_parts(cls, tensors: dict[str, Tensor], about: Metadata) -> Self:
         options = dict(**about["config"])
-        # An older file may hold options that did nothing, which are refused now.
+        # An older file may hold options without effect, which are refused now.
         for name in (
             cls.unused if options.get("positions") == "rotary" else (*cls.unused, "rotary_base")
         ):
@@ -106,7 +106,7 @@ class Checkpoint(nn.Module):
             for name, x in dequantise(tensors).items()
         }
         weights |= {name: weights[first] for name, first in about["tied"].items()}
-        # The tensors are assigned, not copied: which are tied, and their dtype, only the file knows.
+        # The tensors are assigned, not copied: only the file says which are tied, and their dtype.
         model.to(weights["output.weight"].dtype).load_state_dict(weights, assign=True)
         return model
 
@@ -115,7 +115,7 @@ class Checkpoint(nn.Module):
             raise argument_error(
                 "model", "a TransformerConfig as its config", type(self.config).__name__
             )
-        # A tensor that has two names is stored under the first.
+        # A tensor that has two names is stored under the first one.
         names: dict[tuple[object, ...], list[str]] = {}
         stored: dict[str, Tensor] = {}
         for name, tensor in self.state_dict().items():
@@ -147,7 +147,7 @@ class Checkpoint(nn.Module):
             ) from None
 
     def _check_comes_back(self, tensors: dict[str, Tensor], about: Metadata) -> None:
-        """Raise ``ValueError`` unless `load` would make a model like this one of these parts."""
+        """Raise ``ValueError`` unless `load` would make a model like this one from these parts."""
         wanted = f"a {type(self).__name__} as its config says, or load could not read it"
         try:
             # On the meta device a model is made without computing a number.
@@ -173,7 +173,7 @@ def _options(config: TransformerConfig) -> dict[str, Any]:
 
 
 def _parts_of(model: nn.Module) -> dict[str, Any]:
-    """Return the class of every module, and what it computes with beside tensors."""
+    """Return the class of every module, and its attributes other than tensors."""
     parts: dict[str, Any] = {}
     for name, module in model.named_modules():
         parts[name] = type(module)

@@ -23,10 +23,10 @@ from attn.positions import SCHEMES, checked_scaling
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """Everything that determines a model but its weights. The defaults are the paper's.
+    """Everything that determines a model, except its weights. The defaults are the paper's.
 
-    One configuration serves all models. Each refuses the options that it does nothing with, and
-    a value that is not one of those described is refused here.
+    One configuration serves all models. Each model refuses the options that have no effect in it,
+    and a value that is not one of those described is refused here.
 
     Parameters
     ----------
@@ -183,11 +183,11 @@ class TransformerConfig:
         return tuple(mixers[i % len(mixers)] for i in range(self.n_layers))
 
     def new_norm(self) -> Norm:
-        """Return a norm of vectors of `d_model`, as this configuration asks for it."""
+        """Return a norm of vectors of `d_model`, of the kind that this configuration sets."""
         return new_norm(self.normalization, self.d_model, self.norm_eps, self.bias)
 
     def new_attention(self) -> MultiHeadAttention:
-        """Return an attention of the heads of this configuration, without positions."""
+        """Return an attention with the heads of this configuration, without positions."""
         sizes = self.d_model, self.n_heads, self.attention_dropout, self.bias
         return MultiHeadAttention(*sizes, n_kv_heads=self.n_kv_heads)
 

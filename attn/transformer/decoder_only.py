@@ -13,9 +13,9 @@ from attn.transformer.stacks import Encoder, TokenEmbedding, following, new_toke
 class DecoderOnly(Checkpoint):
     """Predict, at every position of a text, the token that follows.
 
-    Without a source there is no cross-attention: what is left of a decoder layer is an
-    encoder layer that may not look ahead. Which choices make it a GPT-2 or a Llama is said in
-    `attn.pretrained.families`.
+    Without a source there is no cross-attention: the rest of a decoder layer is an encoder layer
+    with a causal mask. `attn.pretrained.families` lists the options that make it a GPT-2 or a
+    Llama.
 
     Parameters
     ----------
@@ -111,9 +111,9 @@ class DecoderOnly(Checkpoint):
     ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
         """Write tokens into slots of a cache and score what follows each, as `forward` does.
 
-        It neither reads nor changes how long the cache is: `FixedCache.advance` does. So it is
-        the same for every step, and can be recorded or compiled once. Each call goes on from the states
-        and windows that the one before left.
+        The method neither reads nor changes the length of the cache: `FixedCache.advance` does. So
+        it is the same for every step, and can be recorded or compiled once. Each call continues
+        from the states and windows that the previous call left.
 
         Parameters
         ----------

@@ -126,11 +126,11 @@ class Transformer(Checkpoint):
         need_weights: bool = False,
         cache: DecoderCache | None = None,
     ) -> tuple[Tensor, tuple[tuple[Tensor, ...], tuple[Tensor, ...]] | None]:
-        """Predict from what was read and written: the second half of `forward`.
+        """Predict from the memory and the target so far: the second half of `forward`.
 
-        With a `attn.cache.DecoderCache`, `tgt` holds only the tokens it has not seen, and
-        `memory` may be None once it was given. The weights are those of self-attention and of
-        cross-attention, layer by layer.
+        With a `attn.cache.DecoderCache`, `tgt` holds only the tokens that the cache has not seen,
+        and `memory` may be None after the first call. The weights are those of self-attention and
+        of cross-attention, layer by layer.
         """
         start = following(tgt, cache) if tgt_positions is None else tgt_positions
         with restored_on_error(cache):
@@ -213,5 +213,5 @@ class Transformer(Checkpoint):
 
 
 def _repeat(x: Tensor, repeats: int) -> Tensor:
-    """Repeat each row of a batch, unless one stands for all."""
+    """Repeat each row of a batch, unless a single row serves all."""
     return x.repeat_interleave(repeats, dim=0) if repeats > 1 and x.ndim > 2 and len(x) > 1 else x

@@ -9,10 +9,10 @@ from attn.transformer.stacks import Encoder, TokenEmbedding
 
 
 class EncoderOnly(Checkpoint):
-    """Read a text in both directions and score every token of the vocabulary at each place.
+    """Read a text in both directions and score every token of the vocabulary at each position.
 
     Trained to restore masked tokens, its vectors serve classification and spans as well:
-    ``encode`` gives them. Which choices make it a BERT is said in `attn.pretrained.families`.
+    ``encode`` gives them. `attn.pretrained.families` lists the options that make it a BERT.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from attn._checks import argument_error, check_finite
 from attn.attention.multi_head import Linear
 
 LARGEST = 127
-# In four bits, so many columns of a row share a scale.
+# The number of columns of a row that share a scale in four bits.
 GROUP = 32
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -19,9 +19,10 @@ Model = TypeVar("Model", bound=nn.Module)
 def quantise(state_dict: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Round every matrix to int8, row by row.
 
-    The largest number of a row becomes 127 or -127, the others what is nearest in proportion;
-    so none moves by more than half a step, a 254th of the largest. A row gets a scale of its
-    own since rows are what the model reads: the vector of one token, the weights of one neuron.
+    The largest number of a row becomes 127 or -127, the others the nearest whole number in
+    proportion; so no number moves by more than half a step, a 254th of the largest. A row gets a
+    scale of its own since rows are what the model reads: the vector of one token, the weights of
+    one neuron.
 
     Parameters
     ----------
@@ -63,10 +64,10 @@ def quantise(state_dict: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def dequantise(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return what `quantise` made of a state dict as numbers to compute with.
+    """Turn the result of `quantise` back into tensors to compute with.
 
-    A matrix is ``scale * int8`` in float32, the very numbers that the page computes with. What was
-    never rounded stays as it is.
+    A matrix is ``scale * int8`` in float32, the very numbers that the page computes with. Tensors
+    that were not rounded stay unchanged.
 
     Examples
     --------
@@ -90,8 +91,8 @@ def dequantise(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 def packed(model: Model, bits: int = 16) -> Model:
     """Return a copy of a model that reads fewer bytes for each token it writes, on a CPU.
 
-    Writing token by token, a processor reads every weight once and does little with it, so the
-    time is that of the memory. The matrices of all linear layers are packed for PyTorch's own
+    When a processor writes token by token, it reads every weight once for few operations, so memory
+    bandwidth sets the time. The matrices of all linear layers are packed for PyTorch's own
     products; embeddings, norms and biases stay as they are.
 
     Parameters
@@ -196,7 +197,8 @@ class _InFourBits(_Packed):
         self._weight = torch.ops.aten._convert_weight_to_int4pack_for_cpu(
             steps.to(torch.int32).flatten(-2), 1
         )
-        # PyTorch's product counts steps from the eighth, the middle.
+        # PyTorch's product counts the steps from step 8, the middle, so the offset is the value
+        # there.
         self._groups = torch.stack((step, low + 8 * step), dim=-1).transpose(0, 1)
         self._groups = self._groups.contiguous().bfloat16()
 

@@ -24,8 +24,8 @@ from attn.transformer.config import TransformerConfig
 class TokenEmbedding(nn.Module):
     """Look up each token's vector, scale it, add its position, drop some numbers.
 
-    Of a configuration with token types, the vector of each token's type is added as well; with
-    an embedding norm, the sum is normalised.
+    If the configuration has token types, the vector of each token's type is added as well; if it
+    has an embedding norm, the sum is normalised.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class _Stack(nn.Module):
     def _caches(
         self, cache: DecoderCache | None
     ) -> Sequence[tuple[LayerCache | None, MemoryCache | None]]:
-        """Return for each layer the cache of its self-attention and of its cross-attention."""
+        """Return the caches of the self-attention and the cross-attention of each layer."""
         if cache is None:
             return [(None, None)] * len(self.layers)
         check_cache(cache)
@@ -133,7 +133,7 @@ class _Stack(nn.Module):
 
 
 class Encoder(_Stack):
-    """Refine vectors layer by layer; every position may look at every other.
+    """Refine vectors layer by layer; every position may attend to every other.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class Encoder(_Stack):
 
 
 class Decoder(_Stack):
-    """Refine target vectors layer by layer; each may look back, and at the whole source.
+    """Refine target vectors layer by layer; each may attend to those before it and to the source.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ class Decoder(_Stack):
 
 
 def following(ids: Tensor, cache: DecoderCache | None) -> int | Tensor:
-    """Return the positions of tokens behind those that a cache has seen."""
+    """Return the positions of tokens that follow those that a cache has seen."""
     if cache is None:
         return 0
     check_cache(cache)
@@ -255,12 +255,13 @@ def new_tokens(
     mask: Tensor | None = None,
     positions: Tensor | None = None,
 ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-    """Return what a step reads: new tokens, the mask of all, the positions of the new ones.
+    """Return the inputs of a step: new tokens, the mask of all tokens, the positions of the new
+    ones.
 
     `ids`, shape (n_rows, length), are all that is written so far. `mask`, shape (n_prompts, 1,
     prompt_len), is True at the real tokens of prompts that are padded on the left, and `positions`,
-    shape (n_prompts, prompt_len), says where these stand; without them, positions are counted from
-    the mask. What is written after the prompts is real and follows.
+    shape (n_prompts, prompt_len), are their positions; if not given, positions are counted from the
+    mask. The tokens written after the prompts are real and follow in a row.
     """
     check_shape("ids", ids, ("n_rows", "length"))
     if cache is not None:

@@ -1,8 +1,8 @@
 """PyTorch's own attention and layers, with the weights of ours, and ours with theirs.
 
-What both compute in evaluation mode is the same. Three things are said differently:
+Both compute the same in evaluation mode. Three conventions differ:
 
-- A mask is True *where attention is allowed* here, and where it is not in PyTorch: give it
+- A mask is True *where attention is allowed* here, and where it is forbidden in PyTorch: give it
   ``~mask``, and ``key_padding_mask=~padding_mask(...)`` without the axis of the queries.
 - Sequences come as (..., seq_len, d_model) here; PyTorch's modules do so with
   ``batch_first=True``, as those that `to_torch` returns.
@@ -73,7 +73,7 @@ def from_torch(module: nn.Transformer) -> tuple[Encoder, Decoder]: ...
 
 
 def from_torch(module: nn.Module) -> nn.Module | tuple[Encoder, Decoder]:
-    """Return what computes here the same as a module of PyTorch.
+    """Return our module that computes the same as a module of PyTorch.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def _ours_like(theirs: nn.Module) -> nn.Module:
         if type(theirs) is stack_kind:
             same = stack(TransformerConfig(1, d_model=1, n_heads=1, n_layers=1, positions="none"))
             same.layers = nn.ModuleList(map(_ours_like, theirs.layers))
-            # nn.Transformer ends with a norm in post-norm too, where the paper has none.
+            # nn.Transformer ends with a norm in post-norm too, unlike the paper.
             same.norm = nn.Identity() if theirs.norm is None else _part(theirs.norm)
             return same
     kinds = (nn.MultiheadAttention, *LAYERS.values(), *STACKS.values())
@@ -192,7 +192,7 @@ def _torch_like(ours: nn.Module) -> nn.Module:
         )
         layer.dropout.p = 0.0
         if isinstance(layer, nn.TransformerEncoderLayer) and isinstance(layer.activation, nn.GELU):
-            # Without gradients, PyTorch's fast path takes any nn.GELU for the exact one.
+            # Without gradients, PyTorch's fast path treats any nn.GELU as the exact one.
             layer.activation_relu_or_gelu = 0
         return _with_parts(layer, ours, [(new, old) for old, new in PARTS])
     if isinstance(ours, Encoder | Decoder) and type(ours) in STACKS:
@@ -211,7 +211,7 @@ def _torch_like(ours: nn.Module) -> nn.Module:
             custom_decoder=nn.Identity(),
             batch_first=True,
         )
-        # The stacks are set afterwards, since a new nn.Transformer draws all its weights anew.
+        # The stacks are set last, since a new nn.Transformer initialises all its weights.
         whole.encoder, whole.decoder = _torch_like(ours.encoder), _torch_like(ours.decoder)
         return whole
     kinds = ("MultiHeadAttention", "EncoderLayer", "DecoderLayer", "Encoder", "Decoder")
@@ -219,7 +219,7 @@ def _torch_like(ours: nn.Module) -> nn.Module:
 
 
 def _with_parts(copy: Copy, module: nn.Module, names: Iterable[tuple[str, str]]) -> Copy:
-    """Give a layer what corresponds to the parts of another; `names` are those here and there."""
+    """Copy the parts of `module` into a layer; `names` pairs their names in both."""
     for new, old in names:
         if hasattr(copy, new.partition(".")[0]):
             copy.set_submodule(new, _part(module.get_submodule(old)))
@@ -227,7 +227,7 @@ def _with_parts(copy: Copy, module: nn.Module, names: Iterable[tuple[str, str]])
 
 
 def _part(part: nn.Module) -> nn.Module:
-    """Return what corresponds to a part of a layer: of all but attention, a copy."""
+    """Return the counterpart of a part of a layer: a copy, except for attention."""
     if isinstance(part, nn.MultiheadAttention):
         return _ours_like(part)
     if isinstance(part, MultiHeadAttention):
@@ -262,7 +262,7 @@ def _torch_state(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def our_activation(theirs: object) -> str:
-    """Return our name for what a layer of PyTorch has between its linear layers."""
+    """Return our name for the activation of a layer of PyTorch."""
     if theirs in (F.relu, torch.relu) or isinstance(theirs, nn.ReLU):
         return "relu"
     if theirs is F.gelu:
@@ -273,7 +273,7 @@ def our_activation(theirs: object) -> str:
 
 
 def torch_activation(ours: FeedForward) -> Callable[[Tensor], Tensor]:
-    """Return what a layer of PyTorch has to have between its linear layers."""
+    """Return PyTorch's activation for a feed-forward network of ours."""
     if type(ours) is not FeedForward:
         raise argument_error(
             "module", "feed_forward a FeedForward for PyTorch", type(ours).__name__
@@ -324,7 +324,7 @@ def check_part(part: nn.Module) -> None:
 
 
 def _check_names(module: nn.Module, known: set[str]) -> None:
-    """Refuse what has other numbers than usual: one that was pruned, say, has a mask."""
+    """Refuse a module with unusual parameters or buffers: a pruned one, say, has a mask."""
     others = sorted(module.state_dict().keys() - known)
     if others:
         raise argument_error(

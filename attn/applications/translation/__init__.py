@@ -6,7 +6,7 @@
 `translator`    ``Translator``: fit, translate, look inside, measure, save, load
 `cutting`       a text in pieces that a translator can read, and together again
 `lines`         a file of any length, line by line
-`certainty` the probability that each word is right
+`certainty`     the probability that each word is right
 `recogniser`    is a text English, Spanish, or neither?
 `facts`         alignments, pronouns, meanings, agreement, heads: is it so?
 ==============  ====================================================================
