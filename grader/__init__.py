@@ -1,6 +1,6 @@
-"""The grader: student code runs in a sandbox, and nothing that comes out of it is believed.
+"""The grader: student code runs in a sandbox, and nothing that it returns is trusted.
 
-``README.md`` says what it does, how another course uses it, and what each file is for;
+``README.md`` says what the grader does, how another course uses it, and what each file is for;
 ``python -m grader --help`` lists the commands.
 """
 

@@ -57,7 +57,7 @@ def _stopped(number, frame):
 
 
 def _not_heard(unraisable):
-    """Stop again in a moment where Python let nothing be raised, as while it collects garbage."""
+    """Raise the KeyboardInterrupt of a signal again in 50 ms if Python discarded it."""
     if unraisable.exc_type is KeyboardInterrupt:
         signal.setitimer(signal.ITIMER_REAL, 0.05)
     else:
@@ -134,7 +134,7 @@ def _answer(course, options):
     asked, task = course.problem_set(options.set), options.task
     if task not in asked.grade_ids:
         raise CourseError(f"{asked.name} has no {task}. It has {', '.join(asked.grade_ids)}.")
-    Batch(course, asked.name, student=options.student)  # It raises if nobody is called that.
+    Batch(course, asked.name, student=options.student)  # It raises if there is no such student.
     if options.points is not None:
         overrule(course.config(), options.student, asked.name, task, options.points)
     said = options.decision, options.sentence
@@ -150,7 +150,7 @@ def _stats(course, options):
 
 
 def _similar(course, options):
-    # copydetect imports matplotlib, which takes a second that no other command needs.
+    # copydetect imports matplotlib, which takes a second, and no other command needs it.
     from grader.similar import similar
 
     print(similar(course, options.set, options.archive))

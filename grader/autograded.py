@@ -1,10 +1,11 @@
-"""The notebook that formgrader shows: the set as released, the student's answers, no traps.
+"""The notebook that formgrader shows: the set as released and the student's answers, without
+anything harmful.
 
-nbgrader opens autograded notebooks in the instructor's browser and trusts what is in them.
-So this one is built anew: locked cells, ids and points come from the release; from the
-student come text and pictures, and nothing that a browser would obey. There is an end to them, too:
-formgrader lays out and highlights a page each time that it is looked at, and takes minutes over a
-text made for it. What is left out is said where it is missing; the file handed in has it all.
+nbgrader opens autograded notebooks in the instructor's browser and trusts what is in them. So this
+notebook is built anew: locked cells, ids and points come from the release; text and pictures come
+from the student, without anything that a browser would execute. Their size is limited, too:
+formgrader lays out and highlights a page each time that it is viewed, and a hostile text would take
+minutes. A sentence stands where something was left out; the submitted file has everything.
 """
 
 import base64
@@ -44,14 +45,15 @@ MOST_PIXELS = 2**26  # of all pictures together: a browser takes four bytes for 
 # Every PNG begins with these bytes; its width and height follow.
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 
-# These begin a tag, an address or a named character. A space after them makes them plain text.
+# These begin a tag, a URL or a named character. A space after them makes them plain text.
 _MARKUP = re.compile(r"<(?=[A-Za-z/!?])|\](?=[(:\[])|\b(?:attachment|data)(?=:)|&(?=#?\w+;)")
-# These commands of MathJax reach beyond a formula, or spell the name of a command that does.
+# These commands of MathJax act outside of a formula, or spell the name of a command that does.
 _BEYOND = "href|url|class|cssId|style|require|csname|bbox|unicode|mmlToken|toolTip"
 _TEX = re.compile(rf"\\(?=(?:{_BEYOND})(?![A-Za-z]))")
-# Control characters are invisible, and so are those that turn the direction of text.
+# Control characters are invisible, and so are those that change the direction of text.
 _INVISIBLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
-# A block of code may name its language. Some highlighters take minutes over text made for them.
+# A code block may name its language. The highlighters of some languages take minutes on hostile
+# text.
 _LANGUAGE = re.compile(r"^([ \t>*+\-\d.)]*(?:`{3,}|~{3,}))[^\n`]+$", re.MULTILINE)
 _MARKS = re.compile(r"[\\\[\]()*_`$!~|<>#^&=]")
 _BLANK = re.compile(rf"(\s{{{MOST_BLANK}}})\s+")
@@ -98,14 +100,14 @@ def rebuild(released, submission, verdicts, language="en"):
 
 
 def is_unanswered(released_cell, cell):
-    """Return whether an answer is missing, empty or as it was given out."""
+    """Return whether an answer is missing, empty or unchanged from the release."""
     return cell is None or plain(cell.source) in ("", plain(released_cell.source))
 
 
 def written_elsewhere(released_cells, submission):
-    """Return whether a student wrote text into a cell that is none of the release's.
+    """Return whether a student wrote text into a cell that is not in the release.
 
-    Such a cell is new, the second of its id, or has lost what tells its id.
+    Such a cell is new, the second with its id, or has lost its id.
     """
     known = {_grade_id(cell) for cell in released_cells} - {None}
     given, seen = {plain(cell.source) for cell in released_cells}, set()
@@ -130,7 +132,7 @@ def inert(markdown):
 
 
 def bounded(text, language):
-    """Return the beginning of a text, with a sentence that says so if there is more."""
+    """Return the beginning of a text, with a sentence that says if the rest was cut."""
     if len(text) <= MOST_TEXT:
         return text
     said = SAYS[language]["cut"].format(number=len(text) - MOST_TEXT)
@@ -138,7 +140,7 @@ def bounded(text, language):
 
 
 class _Bounds:
-    """The room that is left for the work of a student."""
+    """The remaining limits for the work of a student."""
 
     def __init__(self, language):
         self.language, self.says = language, SAYS[language]
@@ -146,7 +148,7 @@ class _Bounds:
         self.left = {"text": MOST_OUTPUT, "bytes": MOST_IMAGES, "pixels": MOST_PIXELS}
 
     def code(self, text):
-        """Return the source of a cell of code, without what takes long to highlight."""
+        """Return the source of a code cell, without parts that take long to highlight."""
         text, n_cut = self._cut(visible(text))
         for pattern in (_BLANK, _LONG_LINE):
             before = len(text)
@@ -155,7 +157,7 @@ class _Bounds:
         return text + (f"\n# {self.says['cut'].format(number=n_cut)}" if n_cut else "")
 
     def prose(self, text):
-        """Return the source of a cell of Markdown: laid out, or as it was written if that is long."""
+        """Return the source of a Markdown cell; if it is long, as plain text and not laid out."""
         is_long = len(text) > min(MOST_PROSE, self.laid_out)
         if not is_long and len(_MARKS.findall(text)) <= MOST_MARKS and len(text) <= self.source:
             self.laid_out -= len(text)
@@ -167,13 +169,13 @@ class _Bounds:
         return f"*{said}*\n\n{fence}\n{text}\n{fence}"
 
     def _cut(self, text):
-        """Return what there is room for, and of how many characters there is none."""
+        """Return the part of a text within the limits, and the number of characters cut off."""
         most = min(MOST_TEXT, self.source)
         self.source -= min(len(text), most)
         return text[:most] + CUT * (len(text) > most), max(len(text) - most, 0)
 
     def outputs(self, outputs):
-        """Return what is kept of the outputs of a cell."""
+        """Return the outputs of a cell, within the limits."""
         kept, left_out = [], 0
         for output in outputs:
             for shown in _kept(output):
@@ -195,7 +197,7 @@ def _grade_id(cell):
 
 
 def _restored(released_cell, cell, verdicts, bounds):
-    """Return a cell of the release, with the student's answer if it is one to answer in."""
+    """Return a cell of the release, with the student's answer if it is an answer cell."""
     mine = released_cell.metadata.nbgrader
     is_answer = mine.solution and cell is not None
     source = cell.source if is_answer else released_cell.source
@@ -218,7 +220,7 @@ def _own(cell, bounds):
 
 
 def visible(text):
-    """Return text without characters that show nothing or turn its direction."""
+    """Return text without characters that are invisible or change its direction."""
     return _INVISIBLE.sub("", text)
 
 

@@ -4,7 +4,7 @@ Workers share nothing but the course's folder. Each takes a submission by lockin
 the system unlocks if the worker dies, grades it, and leaves the result in
 ``COURSE/grading/SET/STUDENT.json``. A result stands for as long as the submission and the course's
 secret stay the same. A new version of the set or of the grader changes no mark by itself: it is
-tried beside the old results, and an instructor adopts what came out.
+tried beside the old results, and an instructor adopts the new ones.
 """
 
 import fcntl
@@ -96,7 +96,7 @@ class Batch:
         self._version = version(course.set_folder(name), self.set.checks)
 
     def result(self, handed):
-        """Return the result of a submission as it was graded last, or None if it never was."""
+        """Return the last result of a submission, or None if it was never graded."""
         try:
             result = json.loads(self._file(handed, "json").read_text(encoding="utf-8"))
             return result if result["key"] == self._key(handed) else None
@@ -122,12 +122,12 @@ class Batch:
         return [h for h, result in results if result and result.get("version") != self._version]
 
     def adopt(self, handed, result):
-        """Make the result of a trial the one that counts."""
+        """Replace the result of a submission by that of a trial."""
         self._record(handed, _graded(result))
         write(self._file(handed, "json"), json.dumps(result))
 
     def deaths(self):
-        """Return how often a worker began a submission and has not ended it."""
+        """Return how many times in all a worker began a submission and did not finish it."""
         return sum(_size(self._file(handed, "lock")) for handed in self.submissions)
 
     def work(self):
@@ -138,7 +138,7 @@ class Batch:
         tuple of (Handed, dict)
             Each submission that this worker graded, and its result.
         """
-        # A worker grades a submission once, even one that changes each time that it is read.
+        # A worker grades a submission once, even if it changes each time that it is read.
         graded = set()
         while waiting := [handed for handed in self.waiting() if handed not in graded]:
             took_any = False
@@ -155,7 +155,7 @@ class Batch:
                 time.sleep(0.2)  # Other workers hold the rest. If one dies, its lock becomes free.
 
     def hand_back(self, handed, result):
-        """Bring up to date what formgrader and the student see of a graded submission.
+        """Update what formgrader and the student see of a graded submission.
 
         Returns
         -------
@@ -195,7 +195,7 @@ class Batch:
         return marks
 
     def refresh(self, handed):
-        """Hand back again what is graded already; return what went wrong, or None."""
+        """Hand a graded submission back again; return what went wrong, or None."""
         try:
             self.hand_back(handed, self.result(handed))
         except CourseError:
@@ -240,14 +240,14 @@ class Batch:
             if is_unanswered(cell, submission.answer(name) if submission else None)
         }
         if submission and written_elsewhere(cells, submission):
-            # The text in another place may be the answer, so a person looks at it.
+            # Text in another cell may be the answer, so a person looks at it.
             unanswered -= set(self.set.manual)
         points = {mark.grade_id: mark.points for mark in graded.marks}
         config = self.config[handed.language]
         record(config, handed.student, self.name, points, unanswered, handed.timestamp)
 
     def _key(self, handed):
-        """Return what a result depends on."""
+        """Return the values that a result depends on."""
         try:
             digest = read(handed.path).digest
         except BadSubmission as bad:

@@ -1,4 +1,4 @@
-"""How a function is called and its answers are judged, for a course that brings no way of its own.
+"""The default way to call a function and judge its answers, for a course without its own.
 
 A course hands in a module with the five names `NAMES` (`grader.problem_sets.Task.checks`). The
 file that defines ``run`` is copied into the sandbox, so it needs NumPy and the standard library
@@ -70,7 +70,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Record:
-    """Inputs, the right answers to them, and each known mistake with the answers of all its ways."""
+    """Inputs, their right answers, and the answers of the wrong functions of each mistake."""
 
     cases: list[dict]
     expected: list[Answer]
@@ -106,7 +106,7 @@ def record_of(exercise, cases):
 
 
 def wrong_on(answers, expected):
-    """Return the numbers of the inputs where answers are not as expected."""
+    """Return the indices of the inputs where answers are not as expected."""
     pairs = zip(answers, expected, strict=True)
     return [number for number, pair in enumerate(pairs) if not _same(*pair)]
 

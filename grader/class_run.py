@@ -1,4 +1,4 @@
-"""`grade`: start workers, show how far they are, then bring everything up to date and sum up."""
+"""`grade`: start workers, show their progress, then update everything and print a summary."""
 
 import ctypes
 import os
@@ -96,7 +96,7 @@ def _grade_class(course, name, jobs, unsafe, again, student, agreed):
 
 
 def end_with_parent():
-    """Let a worker that `grade_class` started be told to stop when that is killed.
+    """Let the system stop a worker that `grade_class` started when that process is killed.
 
     Returns
     -------
@@ -114,18 +114,18 @@ def end_with_parent():
 
 
 def _work_off(batch, command, jobs):
-    """Let workers grade what waits, and begin again where they die."""
+    """Let workers grade the waiting submissions, and replace workers that die."""
     left, deaths = len(batch.waiting()), 0
     progress = _Progress(left)
     while left:
         progress.follow(_start(command, min(max(jobs, 1), left)))
         before, (left, deaths) = (left, deaths), (len(batch.waiting()), batch.deaths())
         if (left, deaths) == before:
-            break  # The workers do not even start. What they printed says why.
+            break  # The workers do not even start. Their output says why.
 
 
 def _adopt(batch, trial, agreed):
-    """Show which marks a trial changes; take its results if none does, or if that is agreed."""
+    """Show which marks a trial changes; adopt its results if it changes none, or if `agreed`."""
     found = [(handed, batch.result(handed), trial.result(handed)) for handed in trial.submissions]
     found = [(h, old, new) for h, old, new in found if old and new and "graded" in new]
     changes = [text for handed, old, new in found for text in _changes(handed, old, new)]
@@ -148,7 +148,7 @@ def _changes(handed, old, new):
 
 
 def line(handed, result):
-    """Return what there is to say of a graded submission."""
+    """Return the line of the summary for a graded submission."""
     start = f"{handed.student:16} {handed.language} "
     if "failure" in result:
         return f"{start} not graded: {result['failure']}"
@@ -171,7 +171,7 @@ def line(handed, result):
 
 
 def _broken(handed, broken):
-    """Return which cells broke, counted as the reader counts them, and how."""
+    """Return which cells raised, numbered as a reader counts them, and what they raised."""
     try:
         cells = read(handed.path).cells
     except BadSubmission:
@@ -265,7 +265,7 @@ def _sum_up(batch, n_unchanged, table):
 
 
 def _times(batch, now, seconds):
-    """Return how long it took, and which of the submissions graded now took longest."""
+    """Return how long the run took, and which of its submissions took longest."""
     results = [(handed.student, batch.result(handed) or {}) for handed in now]
     took = [(result["seconds"], student) for student, result in results if "seconds" in result]
     longest = ", ".join(

@@ -47,13 +47,13 @@ class Course:
             raise CourseError(
                 f"{folder} is not a course: it has no {none}. `make release` makes one."
             )
-        # nbgrader starts the program alembic by its name, which lies beside this Python.
+        # nbgrader starts the program alembic by name; it lies beside this Python.
         scripts = str(Path(sys.executable).parent)
         if scripts not in os.environ["PATH"].split(os.pathsep):
             os.environ["PATH"] = scripts + os.pathsep + os.environ["PATH"]
 
     def config(self, language=None):
-        """Return the settings of an edition, as nbgrader reads them; any, for the gradebook."""
+        """Return the settings of an edition, as nbgrader reads them; by default of any edition."""
         path = self.folder / (language or self.languages[0])
         config = PyFileConfigLoader("nbgrader_config.py", path=str(path)).load_config()
         if self.db:
@@ -76,7 +76,7 @@ class Course:
         return self.folder / "sets" / name
 
     def problem_set(self, name):
-        """Return a set as it was released: what becomes of its original changes no mark.
+        """Return a set as it was released: later changes of the original change no mark.
 
         Raises
         ------
@@ -107,8 +107,8 @@ class Course:
     def models(self, language, name):
         """Return the right answers of a set, by the grade id of the task.
 
-        They are those of ``source``, where the instructor may have changed them; none if it is
-        no longer there.
+        They are read from ``source``, where the instructor may have changed them; there are none if
+        ``source`` is missing.
         """
         path = self.path(language, "source", ".", name)
         if not path.is_file():
@@ -122,7 +122,7 @@ class Course:
         }
 
     def setup(self, language, name):
-        """Return the cells of a set that were handed out locked, to be run and not to be graded."""
+        """Return the locked cells of a set that are run and not graded."""
         return [
             cell.source
             for cell in self.released(language, name).cells
@@ -134,7 +134,7 @@ class Course:
 
     @contextmanager
     def turn(self, name, what):
-        """Do one thing with a set at a time: whoever comes second waits, and says for whom."""
+        """Lock a set in a ``with`` block: a second process waits, and prints for which one."""
         place = self.folder / "grading" / name / f".{what}"
         place.parent.mkdir(parents=True, exist_ok=True)
         with open(place, "a+", encoding="utf-8") as file:
@@ -170,7 +170,7 @@ class Course:
 
 
 def write(path, content):
-    """Write a file, of text or bytes, whole or not at all, and the folders that lead to it."""
+    """Write a file, of text or bytes, whole or not at all, and create its parent folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     if isinstance(content, str):

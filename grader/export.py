@@ -1,4 +1,4 @@
-"""A table of marks, to look at or for the LMS."""
+"""A table of marks, for a person or for the LMS."""
 
 from nbgrader.api import MissingEntry
 

@@ -1,7 +1,7 @@
-"""What a student gets back: a page that says what was right, what was not, and why.
+"""The page that a student gets back: it says what was right, what was not, and why.
 
-It names the known mistake with the hint of the exercise, and shows no input, no expected value
-and no test: those stay outside. All that comes from the student is text, and stays text.
+The page names the known mistake with the hint of the exercise, and shows no input, no expected
+value and no test. Everything from the student is shown as plain text.
 """
 
 import base64
@@ -21,7 +21,7 @@ from grader.submission import REASONS, code_number
 from grader.words import GROUPS, LIMITS, WORDS
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
-# Imports are read off the text, because the parser of Python can be made to crash.
+# Imports are found in the text, because a hostile file can crash Python's parser.
 IMPORT = re.compile(
     r"(?:^|[:;])[ \t]*(?:from[ \t]+(\w+)(?:\.\w+)*[ \t]+import\b|import[ \t]+([^#;\n]+))",
     re.MULTILINE,
@@ -75,7 +75,7 @@ def feedback(problem_set, released, submission, graded, marks, language, request
             | {"request": requests.pop(part[1], None)}
             for part in _parts(released, marks["grades"])
         ],
-        requests=requests.values(),  # What is left is about no task that is shown.
+        requests=requests.values(),  # The remaining requests are about no task that is shown.
         form=form(problem_set.name, problem_set.grade_ids, language),
         form_file=f"{problem_set.name}_regrade.md",
         broken=_broken(problem_set, submission, graded, language),
@@ -83,7 +83,7 @@ def feedback(problem_set, released, submission, graded, marks, language, request
 
 
 def page(template, colours, **values):
-    """Return a page made of one of our templates: one file, which escapes all it is given."""
+    """Return a page made from one of our templates, which escapes all its values."""
     style = _style(*colours)
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     whole = _environment().get_template(template)
@@ -106,12 +106,12 @@ def verdict(mark, problem_set, language="en"):
 
 
 def words_of(problem_set, language):
-    """Return what the grader says about a set: its own words, and those of the course instead."""
+    """Return the messages of the grader about a set; those of the course replace its own."""
     return WORDS[language] | problem_set.conventions.words.get(language, {})
 
 
 def _group(name, problem_set, language):
-    """Return what a group of inputs is called; its name, where no words are given for it."""
+    """Return the title of a group of inputs, or its name if it has no title."""
     named = GROUPS | problem_set.conventions.groups | problem_set.groups
     return named.get(name, {}).get(language, name)
 
@@ -219,7 +219,7 @@ def _broken(problem_set, submission, graded, language):
 
 
 def _not_allowed(kind, source, problem_set, language):
-    """Return the sentence that says what is not there, if that is what raised."""
+    """Return the sentence that names what is not available, if its absence raised."""
     if kind in NOT_STARTED and STARTS.search(source):
         return [WORDS[language]["alone"]]
     found = set()
@@ -261,7 +261,7 @@ def _number(value):
 
 
 def _emphasised(escaped):
-    # The text is escaped already, so that the tags are all the markup there is.
+    # The text is already escaped, so the inserted tags are the only markup.
     return Markup(EMPHASIS.sub(r"<em>\1</em>", str(escaped)))
 
 

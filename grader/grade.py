@@ -1,4 +1,4 @@
-"""Grade one submission: run it, as often as it takes to be fair, and judge every task."""
+"""Grade one submission: run it, again if a step ended the process, and judge every task."""
 
 import re
 import time
@@ -72,7 +72,7 @@ def grade(path, problem_set, secret, *, models=None, setup=(), limits=None, unsa
     cells = {place - len(setup): source for place, source in enumerate(setup)} | {
         number: cell.source
         for number, cell in enumerate(submission.cells)
-        # In JupyterLab one key turns a code cell into text. An answer is run all the same.
+        # In JupyterLab one key turns a code cell into text. An answer cell is run all the same.
         if (cell.kind == "code" or cell.grade_id in answers)
         and cell.grade_id not in problem_set.manual
     }
@@ -87,10 +87,10 @@ def grade(path, problem_set, secret, *, models=None, setup=(), limits=None, unsa
 
 
 def _built_upon(marks, models):
-    """Return tasks with less than all their points, and models of those before them to try.
+    """Yield pairs: a task with less than full points, and right functions for tasks before it.
 
-    The functions of a set call each other by name, so that a right one defined at the end of the
-    notebook serves whoever calls it.
+    The functions of a set call each other by name, so a right one that is defined at the end of the
+    notebook serves its callers.
     """
     wrong = [name for name, mark in marks.items() if mark.points < mark.max_points]
     found = []
@@ -120,12 +120,12 @@ class _Run:
         self.records = {name: draw(task, secret) for name, task in self.tasks.items()}
         self.problem_set, self.limits, self.unsafe = problem_set, limits, unsafe
         self.end = time.monotonic() + limits.wall_s
-        self.broken = {}  # broken[cell][kind of exception] lists the modules it missed.
+        self.broken = {}  # broken[cell][kind of exception] lists the missing modules.
         # fatal[cell] is True if the cell, which ended the process, runs again for its definitions alone.
         self.fatal = {}
 
     def broken_cells(self, end):
-        """Return what `Graded.broken_cells` holds, of the cells of the notebook."""
+        """Return the value of `Graded.broken_cells`."""
         return {
             number: "; ".join(
                 f"{kind} ({', '.join(modules)})" if modules else kind
@@ -138,11 +138,11 @@ class _Run:
     def mark(self, cells, names):
         """Return the marks of some tasks.
 
-        A step that takes too long is ended where it is, and the run goes on. What ends the
-        process, or cannot be ended without it, costs the cell or the task it is in and no other:
-        all runs again, the task left out and of the cell only its imports and definitions, as
-        long as a task has less than full marks and there is time; first the cells above it alone,
-        so that no trap costs the answers that stand there.
+        A step that takes too long is interrupted, and the run continues. If a step ends the
+        process, or cannot be interrupted without ending it, only its cell or task loses: the
+        notebook runs again without the task, or with only the imports and definitions of the cell,
+        as long as a task has less than full marks and there is time. The cells above run alone
+        first, so that a later cell cannot cost their answers.
         """
         cells, waiting, above = dict(cells), list(names), None
         marks = {name: judge(self.tasks[name], self.records[name], None, {}) for name in names}
@@ -168,7 +168,7 @@ class _Run:
                 marks[name] = max(mark, marks[name], key=lambda mark: mark.points)
             steps = [["cell", number] for number in cells] + [["task", name] for name in waiting]
             if last not in steps and len(run_now) == len(cells):
-                break  # The run came to its end, or the submission says so.
+                break  # The run came to its end, or the submission reported that it did.
             waiting = [name for name in waiting if marks[name].status != "passed"]
             if last not in steps:
                 continue
@@ -183,11 +183,11 @@ class _Run:
 
 
 def _sort(frames, cells, names, broken):
-    """Return what a run has answered, and the step that ended it; note the cells that broke.
+    """Return the answers of a run, and the step that ended it; record the cells that raised.
 
-    Of a task the last function of its name counts, as it was when it was defined and as it was
-    at the end of the notebook. Of cells nothing counts once the inputs are known inside: which of
-    them broke, and how, could tell what the inputs are.
+    For a task, the last function of its name counts, as it was when it was defined and as it was at
+    the end of the notebook. Reports of cells are ignored once the inputs are known inside, since
+    which of them raised, and what, could reveal the inputs.
     """
     answers, last, inputs_known = {}, None, False
     for header, arrays in frames:

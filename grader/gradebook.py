@@ -1,4 +1,4 @@
-"""Marks into nbgrader's gradebook, where formgrader and every nbgrader command look for them."""
+"""Writes marks into nbgrader's gradebook, where formgrader and the nbgrader commands read them."""
 
 import fcntl
 import logging
@@ -61,7 +61,7 @@ def is_recorded(config, student, name):
 
 
 def record(config, student, name, marks, unanswered, timestamp):
-    """Write what the grader found about one submission; what a person wrote stays.
+    """Write the marks of the grader for one submission; the marks of a person stay.
 
     Parameters
     ----------
@@ -87,8 +87,8 @@ def record(config, student, name, marks, unanswered, timestamp):
         when = {"timestamp": timestamp} if timestamp else {}
         book.update_or_create_submission(name, student, **when)
         notebook = book.find_submission_notebook(name, name, student)
-        # This follows nbgrader's SaveAutoGrades: a missing answer needs no person to read it, and
-        # a mark that a person gave stays and is shown to them again.
+        # This follows nbgrader's SaveAutoGrades: no person has to read a missing answer, and a mark
+        # that a person gave stays and is shown to them again.
         for grade in notebook.grades:
             grade.auto_score = marks.get(grade.name, 0.0 if grade.name in unanswered else None)
             grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
@@ -98,10 +98,10 @@ def record(config, student, name, marks, unanswered, timestamp):
 
 
 def settle(config, student, name, lateness=None):
-    """See to lateness, and return what the gradebook then says of a submission.
+    """Apply the late penalty, and return what the gradebook then says of a submission.
 
-    What lateness costs is for nbgrader's plugin to say. Extensions granted through its interface
-    hold, unless the course grants another. Marks given by hand count.
+    nbgrader's plugin computes the penalty. Extensions granted through nbgrader's interface hold,
+    unless the course grants another. Marks given by hand count.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def due_date(config, name):
 
 
 def set_due(config, name, text):
-    """Set the due date of a set, or remove it; return a sentence that says what holds now.
+    """Set the due date of a set, or remove it; return a sentence that states the new date.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def set_due(config, name, text):
 
 
 def enter_names(config, people):
-    """Write the names and addresses of students, those that are not empty.
+    """Write the names and e-mail addresses of students that are not empty.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def enter_names(config, people):
 
 
 def overrule(config, student, name, task, points):
-    """Give a task the mark of a person.
+    """Replace the mark of a task by that of a person.
 
     Raises
     ------
@@ -255,7 +255,7 @@ def _reaching():
 
 @contextmanager
 def _one_at_a_time(config):
-    """Wait for one's turn to write: SQLite has no patience of its own."""
+    """Lock the gradebook for writing, since SQLite would fail instead of waiting."""
     url = make_url(_url(config))
     if url.get_backend_name() != "sqlite":
         yield

@@ -1,7 +1,8 @@
-"""The files of an inbox, a folder or an archive, none of which is believed.
+"""The files of an inbox, a folder or an archive, none of which is trusted.
 
-A file gives its bytes and the times that the system or the archive knows. Links are not followed,
-in a folder or in an archive, and of each file no more is read than a submission may have.
+Of a file, its bytes are read, and its times as the system or the archive records them. Links are
+not followed, in a folder or in an archive, and no more bytes of a file are read than a submission
+may have.
 """
 
 import io
@@ -23,7 +24,7 @@ DEEPEST = 8
 MOST_FILES = 100_000
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-# Operating systems leave these behind.
+# Operating systems add these files to folders and archives.
 LITTER = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
 CHECKPOINTS = ".ipynb_checkpoints"
 CHECKPOINT = "it is a copy that JupyterLab made by itself"
@@ -32,7 +33,7 @@ UTC_TIME = 0x5455  # The field of a zip with a time in UTC. Its other times have
 
 
 class Refused(Exception):
-    """Why a file is left out, as the end of a sentence that begins with its name."""
+    """The reason why a file is left out, as the end of a sentence that begins with its name."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ class Folder:
             os.close(descriptor)
 
     def read(self, parts):
-        """Return what was received under a path.
+        """Return the `Received` file at a path.
 
         Raises
         ------
@@ -206,14 +207,14 @@ class Archive:
             raise Refused(f"it is damaged ({error})") from None
 
     def _time(self, info):
-        """Return when a member was written, as the archive says."""
+        """Return when a member was written, according to the archive."""
         extra = info.extra
         while len(extra) >= 4:
             kind, size = struct.unpack("<HH", extra[:4])
             field, extra = extra[4 : 4 + size], extra[4 + size :]
             if kind == UTC_TIME and len(field) >= 5 and field[0] & 1:
                 return _utc(struct.unpack("<i", field[1:5])[0])
-        if info.date_time[0] > 1980:  # Programs that tell no time write this year.
+        if info.date_time[0] > 1980:  # Programs that record no time write 1980.
             try:
                 return datetime(*info.date_time).astimezone(UTC).replace(tzinfo=None)
             except (ValueError, OverflowError, OSError):
@@ -222,7 +223,7 @@ class Archive:
 
 
 class Nested(Archive):
-    """A zip among what a student handed in. When it came counts, and not what it says inside.
+    """A zip among the files of a student. The time when it arrived counts, not the times inside.
 
     Parameters
     ----------
@@ -271,7 +272,7 @@ def _reason(info):
 
 
 def _name(info):
-    """Return the name of a member, in the encoding that the program meant."""
+    """Return the name of a member, decoded as the program that wrote it meant."""
     name = info.filename
     if not info.flag_bits & 0x800:
         try:

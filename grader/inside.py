@@ -1,10 +1,10 @@
 """Runs inside the sandbox: the student's cells, then each function on the inputs of its task.
 
-The inputs come through a pipe once all cells have run, so that no cell can tell what they are.
-Whatever the student's code does to this process, only frames of arrays leave it, and those
-who read them believe nothing else. It uses the standard library, NumPy, and what lies beside it
-in the sandbox: wire.py, syscalls.py, standins.py, checks.py (``run`` of the checks of the set), and
-of IPython what reads cells.
+The inputs come through a pipe once all cells have run, so that no cell can read them. Whatever the
+student's code does to this process, only frames of arrays leave it, and their readers trust nothing
+else. It uses the standard library, NumPy, and the files beside it in the sandbox: wire.py,
+syscalls.py, standins.py, checks.py (``run`` of the checks of the set), and the part of IPython that
+reads cells.
 """
 
 import importlib
@@ -38,11 +38,11 @@ def say(error):
 
 
 class TimeUp(BaseException):
-    """A step has had its time. No `Exception`, so that ``except Exception`` does not stop it."""
+    """The time of a step is over. It is no `Exception`, so that ``except Exception`` misses it."""
 
 
 class Clock:
-    """Ends steps that take too long, where they are; who does not let it is ended from outside.
+    """Interrupts steps that take too long; a step that prevents this is ended from outside.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Clock:
             try:
                 for number in (signal.SIGALRM, signal.SIGPROF):
                     signal.signal(number, self._ring)
-                # The timers ring again every second, for a step that catches every exception.
+                # The timers fire again every second, for a step that catches every exception.
                 signal.setitimer(signal.ITIMER_REAL, min(self.step_wall_s, left / 4), 1)
                 signal.setitimer(signal.ITIMER_PROF, self.step_cpu_s, 1)
                 return step(*arguments), None
@@ -114,7 +114,7 @@ def answer(run, function, task, inputs):
 
 
 def receive(pipe, array_of, read=os.read, loads=marshal.loads):
-    """Return what comes through the pipe of the inputs: by task, the arguments of each call."""
+    """Read the inputs from their pipe; return, by task, the arguments of each call."""
     parts = []
     while part := read(pipe, 2**16):
         parts.append(part)
@@ -162,7 +162,7 @@ def main():
     kept, slow, reserve = {}, set(), bytearray(RESERVE)
 
     def defined(task):
-        # A stand-in for a missing package is nobody's answer.
+        # A stand-in for a missing package is not an answer.
         function = namespace.get(task["function"])
         return function if callable(function) and not isinstance(function, Nothing) else None
 

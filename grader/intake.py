@@ -1,7 +1,7 @@
 """`collect`: from an exchange, a folder or an LMS's archive into the folders of the course.
 
-What students hand in is believed in nothing but its content: who it is from, the system, the LMS
-and the roster say; when it came, the system or the archive.
+A submission is trusted only for its content. Its author is taken from the file system, the LMS and
+the roster; its time from the file system or the archive.
 """
 
 import os
@@ -30,7 +30,7 @@ EXCHANGE = re.compile(
     r"(?:\+.*)?"
 )
 ARCHIVES = (".zip", ".rar", ".7z", ".tar", ".gz", ".tgz")
-LEAST_TEXTS = 3  # cells as they were handed out, by which a notebook of the set is known
+LEAST_TEXTS = 3  # unchanged text cells that identify a notebook of the set
 MOST_ZIPS = 3  # zips within zips
 MOST_NAMED = 5  # files that are listed where none is a notebook
 ODD = timedelta(minutes=10)  # between the time that nbgrader wrote and that of the system
@@ -69,11 +69,11 @@ class _Offer:
 
     inbox: object
     parts: tuple
-    file: str  # as the student called it
+    file: str  # the student's name for it
     reason: str | None  # why it cannot be read
     said: str | None  # the time that nbgrader's exchange has in the name of the folder
-    lms: object  # what an LMS says of it, a `Named`, or None
-    # upload is the path of the folder that holds all that was handed in at once.
+    lms: object  # what an LMS says of the file, a `Named`, or None
+    # upload is the path of the folder that holds all files that were handed in at once.
     upload: tuple = ()
 
     @property
@@ -83,7 +83,7 @@ class _Offer:
 
 @dataclass(frozen=True)
 class _Notebook:
-    """A notebook of the set, and what tells it from others of its student."""
+    """A notebook of the set, and what distinguishes it from others of its student."""
 
     offer: _Offer
     data: bytes
@@ -96,7 +96,7 @@ class _Notebook:
 
 
 def collect(course, name, source=None, language=None):
-    """Take what was handed in of a set into the course; of two notebooks, the later.
+    """Take the submissions of a set into the course; of two notebooks, the later one.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ class _Intake:
         return self.found
 
     def _depth(self, inbox, files):
-        """Return how many folders lie around those of the students, where somebody packed them all."""
+        """Return how many folders enclose those of the students, if somebody packed them all."""
         above = []
         while True:
             depth = len(above)
@@ -229,7 +229,7 @@ class _Intake:
         return len(answered) > 1 or (is_outermost and is_packed and bool(answered))
 
     def _sort(self, inbox, parts, depth, reason, offers):
-        """Put a file among the offers of the student it is from."""
+        """Put a file among the offers of its student."""
         own, top = parts[depth:], parts[: depth + 1]
         place, said, given = shown(inbox.path.joinpath(*top)), None, named(own)
         if given:
@@ -247,8 +247,8 @@ class _Intake:
                 return
             student, file, said = self._student(match["student"]), own[-1], match["time"]
         elif len(own) == 1:
-            # The file is in no student's folder, nor named as an LMS names files. It may be the
-            # table of participants.
+            # The file is in no student's folder, and its name is not one that an LMS gives. It may
+            # be the table of participants.
             if reason or own[0].lower().endswith((".ipynb", *ARCHIVES)):
                 is_zip = own[0].lower().endswith(ARCHIVES)
                 why = (
@@ -271,7 +271,7 @@ class _Intake:
         offers.setdefault(student, []).append(offer)
 
     def _student(self, folder):
-        """Return the id of the student after whom a folder is called, or None."""
+        """Return the id of the student whose name a folder has, or None."""
         folder = unicodedata.normalize("NFC", folder)  # macOS writes accents apart
         if self.roster is None:
             return folder if is_name(folder) else None
@@ -298,7 +298,7 @@ class _Intake:
         self.found.left_out.append(f"Left out {label}: {reason}.")
 
     def _take(self, student, offers):
-        """Take the notebook of a student, or one in each edition, and the request if there is one."""
+        """Take the notebook of a student, or one in each edition, and any regrade request."""
         given, (offers, refused) = offers, self._unpacked(offers)
         notebooks, requests, copies = [], [], []
         for offer in offers:
@@ -341,7 +341,7 @@ class _Intake:
             self._leave(offer.label, f"{shown(error.filename)} cannot be written: {error.strerror}")
 
     def _unpacked(self, offers, depth=0):
-        """Return offers with the files of zips in their place, and the zips that cannot be read."""
+        """Return the offers, zips replaced by their files, and the zips that cannot be read."""
         found, refused = [], []
         for offer in offers:
             if not offer.file.lower().endswith(".zip") or offer.reason:
@@ -365,8 +365,8 @@ class _Intake:
     def _chosen(self, student, notebooks):
         """Return the notebook of a student that counts, by edition.
 
-        One that was answered counts, and none that is as it was handed out beside it. Of several
-        of the name that was asked for, the later; of others nobody can tell.
+        An answered notebook counts, and an unanswered one beside it does not. Of several with the
+        name of the set, the later one counts; of several with other names, none can be chosen.
         """
         if any(notebook.is_answered for notebook in notebooks):
             untouched = [notebook for notebook in notebooks if not notebook.is_answered]
@@ -410,7 +410,7 @@ class _Intake:
         return best
 
     def _notebook(self, student, offer):
-        """Return the notebook that a file is, or None and why it is none of the set."""
+        """Return the notebook in a file, or None and why it is not a notebook of the set."""
         received, why = self._read(student, offer)
         if received is None:
             return None, why
@@ -449,7 +449,7 @@ class _Intake:
             if (grade_id := cell.metadata.get("nbgrader", {}).get("grade_id"))
             not in (None, "setup")
         }
-        # Cells that were handed out in one language alone tell the language.
+        # Cells that exist in one language alone show the language.
         n_own = {
             lang: len(texts & given.difference(*(g for la, g in self.texts.items() if la != lang)))
             for lang, given in self.texts.items()
@@ -458,7 +458,7 @@ class _Intake:
         by_text = [lang for lang, n in n_own.items() if n == most]
         functions = "|".join(re.escape(task.exercise.id) for task in self.set.tasks) or "(?!)"
         code = "\n".join(cell.source for cell in submission.cells if cell.kind == "code")
-        # Some programs drop metadata. Then the text that was handed out tells the set.
+        # Some programs drop metadata. Then the released text identifies the set.
         is_ours = (
             any(cell.grade_id in tasks for cell in submission.cells)
             or most >= LEAST_TEXTS
@@ -507,7 +507,7 @@ class _Intake:
 
     @staticmethod
     def _keepers(offer):
-        """Return the accounts that may have put the files of others into a folder."""
+        """Return the accounts that may own the files of all students in a folder."""
         try:
             return os.geteuid(), os.stat(offer.inbox.path).st_uid
         except OSError:
@@ -569,7 +569,7 @@ class _Intake:
                     f"{LANGUAGES[language]}, which stays."
                 )
                 return
-        stamp.unlink(missing_ok=True)  # After an interruption here, collecting again mends it.
+        stamp.unlink(missing_ok=True)  # After an interruption here, collecting again repairs it.
         write(place, notebook.data)
         self._keep_secret(offer, place.parent / "submission_secret.txt")
         write(stamp, f"{notebook.when:%Y-%m-%d %H:%M:%S.%f} UTC")
@@ -579,7 +579,7 @@ class _Intake:
             self.found.replaced += 1
 
     def _keep_secret(self, offer, place):
-        """Keep what nbgrader's exchange finds the way back to the student by."""
+        """Keep the secret with which nbgrader's exchange returns feedback to the student."""
         place.unlink(missing_ok=True)
         if offer.said is None:
             return
@@ -613,15 +613,15 @@ class _Intake:
 
 
 def _may_be_one(file):
-    """Tell whether a file may be a notebook under a name that a phone or a browser gave it."""
+    """Return whether a file may be a notebook under a name that a phone or a browser gave it."""
     suffix = Path(file.lower()).suffix
     return suffix in ("", ".txt", ".json") and file != "" or ".ipynb" in file.lower()
 
 
 def _cells(data):
-    """Return what a student wrote in a notebook, or its bytes if it is none.
+    """Return the cells of a notebook, or the bytes of another file.
 
-    To run it again, or to open it elsewhere, changes outputs and metadata.
+    Outputs and metadata are left out, since running or opening a notebook changes them.
     """
     try:
         return [(cell.kind, cell.source, cell.grade_id) for cell in parse(data).cells]

@@ -157,7 +157,7 @@ class Run:
         return total.to(at_least_float32(total)), torch.as_tensor(count, device=total.device)
 
     def state(self) -> dict[str, Any]:
-        """Return the state that `restore` takes; random numbers depend on the step alone."""
+        """Return the state for `restore`; it needs no random state, which depends on the step."""
         with uncompiled(self.model) as plain:
             weights = plain.state_dict()
         return {

@@ -98,7 +98,7 @@ class _Recorded:
         cache.restore(before)
 
     def serves(self, cache: FixedCache, address: int) -> bool:
-        """Return whether the graph is of this cache, and of a model whose weights lie there."""
+        """Return whether the graph is of this cache, and of a model with weights at `address`."""
         return self.cache is cache and self.address == address
 
     def replay(self, ids: Tensor, slots: Tensor) -> Tensor:

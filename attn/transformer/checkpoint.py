@@ -163,7 +163,7 @@ class Checkpoint(nn.Module):
 
 
 def _options(config: TransformerConfig) -> dict[str, Any]:
-    """Return a configuration for JSON, without mixers or experts where it has none, as older files."""
+    """Return a configuration for JSON; like older files, without mixers and experts if unset."""
     options = dataclasses.asdict(config)
     options["mixers"] = [described(mixer) for mixer in config.mixers]
     for name in ("mixers", "experts"):

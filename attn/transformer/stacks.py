@@ -293,7 +293,7 @@ def new_tokens(
 
 
 def _each_row(name: str, given: Tensor, ids: Tensor) -> tuple[Tensor, int]:
-    """Return what is given for prompts for each row that grew from them, and by how much."""
+    """Repeat what is given per prompt for the rows of `ids`; also return how many ids are new."""
     n_rows, n_written = len(ids), ids.shape[-1] - given.shape[-1]
     if n_rows % len(given) if len(given) else n_rows:
         raise argument_error(
