@@ -30,7 +30,7 @@ EXCHANGE = re.compile(
     r"(?:\+.*)?"
 )
 ARCHIVES = (".zip", ".rar", ".7z", ".tar", ".gz", ".tgz")
-LEAST_TEXTS = 3  # unchanged text cells that identify a notebook of the set
+LEAST_TEXTS = 3  # unchanged cells that identify a notebook of the set
 MOST_ZIPS = 3  # zips within zips
 MOST_NAMED = 5  # files that are listed where none is a notebook
 ODD = timedelta(minutes=10)  # between the time that nbgrader wrote and that of the system
@@ -207,7 +207,7 @@ class _Intake:
         return len(above)
 
     def _holds_a_class(self, inbox, top, inner, is_outermost=True):
-        """Tell whether the only folder of an inbox holds those of students, and is not one's."""
+        """Return whether the only folder of an inbox holds the folders of students."""
         if self.roster is not None and self._student(top) is not None:
             return False
         folders = {parts[0] for parts in inner if len(parts) > 1}
@@ -441,7 +441,7 @@ class _Intake:
         return _Notebook(offer, received.data, when, number, *known), None
 
     def _known(self, submission):
-        """Return the edition of a notebook or None, whether it is of the set, and answered."""
+        """Return the edition of a notebook or None, if it is of the set, and if it is answered."""
         texts = {plain(cell.source) for cell in submission.cells} - {""}
         tasks = {
             grade_id
@@ -485,7 +485,7 @@ class _Intake:
             return None, str(reason)
 
     def _check_owner(self, student, offer, received):
-        """Raise `Refused` unless a file belongs to its student, or to who keeps all of them."""
+        """Raise `Refused` unless a file belongs to its student, or to a keeper of all files."""
         if received.owner is None or (
             offer.said is None and received.owner in self._keepers(offer)
         ):
@@ -514,10 +514,10 @@ class _Intake:
             return (os.geteuid(),)
 
     def _when(self, offer, received):
-        """Return when a notebook was received, which no student can have made up.
+        """Return when a notebook was received, a time that no student can forge.
 
-        Who owns a file can give it any time of modification. Where the file is ours, that is
-        what a copy or an archive has kept.
+        The owner of a file can give it any time of modification. If the file is ours, its time of
+        modification is the one that a copy or an archive kept.
         """
         is_ours = received.owner is None or received.owner == os.geteuid()
         if offer.lms and offer.lms.lms == "canvas":

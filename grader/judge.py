@@ -1,4 +1,4 @@
-"""From what a function answered to points and a hint. Trusted: no code of students runs here."""
+"""Points and a hint for the answers of a function. No code of students runs here."""
 
 import builtins
 import functools
@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 
 DRAWS = 3  # times that the inputs of a task are drawn
 MOST_VALUES = 8  # arrays that a function may return
-ODD_EXCEPTIONS = (UnicodeError, BaseExceptionGroup)  # They take more than a message.
-# A mark names an exception by one of these. A function can choose the exception by its inputs, so
-# that a free choice of names would carry the inputs out.
+ODD_EXCEPTIONS = (UnicodeError, BaseExceptionGroup)  # Their constructors need more than a message.
+# A mark names an exception by one of these. A function can choose its exception by the inputs, so a
+# free choice of names would reveal the inputs.
 TOLD = (
     *(NameError, TypeError, ValueError, IndexError, KeyError, AttributeError, AssertionError),
     *(ZeroDivisionError, ArithmeticError, RecursionError, RuntimeError, MemoryError),
     *(ModuleNotFoundError, FileNotFoundError, PermissionError, Exception),
 )
-# Checks may look for these in the message of an exception. Nothing else of it is kept.
+# Checks may look for these in the message of an exception. Nothing else of the message is kept.
 SAID = ("unexpected keyword", "NoneType", "ambiguous")
 
 
@@ -56,10 +56,10 @@ class Mark:
 
 @functools.cache  # The oracle and the known mistakes run once for a class.
 def draw(task, secret):
-    """Return what a task is marked on: in one course the same inputs for everyone.
+    """Return the inputs on which a task is marked, the same for everyone in a course.
 
-    Whoever hands in the same notebook gets the same marks, and whoever hands in again meets no
-    luckier inputs. They are drawn more than once, since one draw may hide a fault.
+    The same notebook always gets the same marks, and a second submission gets no easier inputs.
+    They are drawn more than once, since one draw may hide a fault.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def draw(task, secret):
 
 
 def request(task, cases):
-    """Return what the sandbox needs to know of a task, and its inputs.
+    """Return the description of a task for the sandbox, and its inputs.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def request(task, cases):
 
 
 def judge(task, record, reports, arrays):
-    """Mark what came back from the sandbox.
+    """Mark the answers that came back from the sandbox.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def _mark(task, points, status, *rest):
 
 
 def _answers(kind, reports, arrays, cases):
-    """Return the answers that reports tell of; whatever is odd is a wrong answer."""
+    """Return the answers in the reports; a malformed report is a wrong answer."""
     reports = reports if isinstance(reports, list) else []
     padded = reports[: len(cases)] + [None] * (len(cases) - len(reports))
     return [
@@ -187,7 +187,7 @@ def _exception(error):
 
 
 def exception_named(name):
-    """Return the built-in exception of that name; `Exception` where there is none.
+    """Return the built-in exception of that name; `Exception` if there is none.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """Due dates, extensions and slip days.
 
-Extensions are in ``COURSE/extensions.csv``, one row for a student or a group of the roster, which
-a person may edit; slip days, the same number for every student in the whole course, in
-``COURSE/course.toml``. Both are counted whenever marks are brought up to date, before or after
-grading. What a late day costs is for nbgrader's plugin to say.
+Extensions are in ``COURSE/extensions.csv``, one row for a student or a group of the roster, which a
+person may edit; slip days, the same number for every student in the whole course, in
+``COURSE/course.toml``. Both are counted whenever marks are updated, before or after grading.
+nbgrader's plugin says what a late day costs.
 """
 
 import math
@@ -39,7 +39,7 @@ class Lateness:
 
     @classmethod
     def of(cls, course):
-        """Return what a course grants.
+        """Return the extensions and slip days of a course.
 
         Raises
         ------
@@ -50,7 +50,7 @@ class Lateness:
         return cls(_rows(course), {one.id: one.group for one in roster}, _slip_days(course))
 
     def extension(self, name, student, due):
-        """Return the extension of a student for a set, or None if no row speaks of it.
+        """Return the extension of a student for a set, or None if no row grants one.
 
         Parameters
         ----------
@@ -75,10 +75,10 @@ class Lateness:
         return None
 
     def slips(self, book, plugin, student, name):
-        """Return how many slip days a student used on a set, and how many that left.
+        """Return how many slip days a student used on a set, and how many remain.
 
-        They are used in the order of the due dates, and only where they save something: on each
-        set the fewest that make its penalty as small as it can get.
+        They are used in the order of the due dates, and only where they reduce a penalty: on each
+        set the fewest that make its penalty as small as possible.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class Lateness:
         return 0, left
 
     def seconds_late(self, submission):
-        """Return how late a submission is, extensions counted and slip days not."""
+        """Return how many seconds late a submission is, after extensions and before slip days."""
         due = submission.assignment.duedate
         if due is None or submission.timestamp is None:
             return 0.0
@@ -159,7 +159,7 @@ def extend(course, name, *, student=None, group=None, days=None, until=None):
     who = ("set", "student", "group")
     rows = [one for one in rows if any(one[column] != row[column] for column in who)]
     if until is not None:
-        # The time is written as it was understood, so that its next reader understands the same.
+        # The time is written as it was understood, so that the next program understands the same.
         row["until"] = f"{read_time(until):%Y-%m-%d %H:%M:%S} UTC"
     write_table(course.folder / "extensions.csv", COLUMNS, [*rows, row])
     what = f"{days:g} more days" if days is not None else f"until {told(read_time(until))}"
@@ -167,7 +167,7 @@ def extend(course, name, *, student=None, group=None, days=None, until=None):
 
 
 def set_slip_days(course, days):
-    """Give every student a number of slip days; return a sentence that says what holds now."""
+    """Give every student a number of slip days; return a sentence that states it."""
     if days < 0:
         raise CourseError(f"Expected a number of slip days, got {days}.")
     write(course.folder / "course.toml", f"slip_days = {days}  # of each student, in all\n")

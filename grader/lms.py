@@ -16,9 +16,9 @@ from grader.roster import (
 )
 from grader.tables import read_table, write_table
 
-# Moodle: a folder for each student, which ended with _ in older versions, or files in one folder.
-# Moodle makes the whole name of a folder, so the last number in it is Moodle's. The student chooses
-# the end of the name of a file, so of two numbers in it nobody can tell which is Moodle's.
+# Moodle: a folder for each student, whose name ended with _ in older versions, or files in one
+# folder. Moodle makes the whole name of a folder, so the last number in it is Moodle's. The student
+# chooses the end of the name of a file, so of two numbers in it nobody can tell which is Moodle's.
 MOODLE_FOLDER = re.compile(r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)_?")
 MOODLE_FILE = re.compile(
     r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)_(?P<file>.*)"
@@ -54,13 +54,13 @@ class Named:
 
 
 def named(parts):
-    """Return what the path of a file says if Moodle or Canvas gave it, or else None.
+    """Return the parts of the path of a file if Moodle or Canvas named it, or else None.
 
-    Only the outermost name is theirs. What is below is the student's.
+    Only the outermost name is theirs; the names below are the student's.
     """
     if found := (MOODLE_FOLDER if len(parts) > 1 else MOODLE_FILE).fullmatch(parts[0]):
         file = parts[-1] if len(parts) > 1 else found["file"]
-        is_file = found["kind"] == "file"  # The other kind is a text typed into a form.
+        is_file = found["kind"] == "file"  # Another kind is a text typed into a form.
         is_clear = len(parts) > 1 or MOODLE_FILE.fullmatch(f"__{found['file']}") is None
         name = found["name"] if is_clear else None
         return Named("moodle", name, found["number"], file if is_file else "")
@@ -86,7 +86,7 @@ def whose(given, roster):
     name, number = key(given.name), given.number
     if given.lms == "canvas":
         person = roster.find(lambda person: person.canvas_id == number)
-        # A person of that name with another number is another person.
+        # A person of the same name with another number is another person.
         person = person or roster.find(lambda one: name in one.names and not one.canvas_id)
     else:
         person = roster.find(lambda person: number in re.findall(r"\d+", person.moodle_id))
@@ -95,10 +95,10 @@ def whose(given, roster):
 
 
 def import_roster(course, path):
-    """Take students from a table of an LMS, or of one's own, into the roster.
+    """Add the students in a table, of an LMS or one's own, to the roster.
 
-    Who is there stays, with what the table does not say; so do numbers of Moodle's that it gave
-    for other assignments.
+    Students already in the roster stay, with the fields that the table lacks; so do the numbers
+    that Moodle gave them for other assignments.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def import_roster(course, path):
 
 
 def moodle_table(people, marks, column):
-    """Return the columns and rows that Moodle's import of grades reads.
+    """Return the columns and rows of a table for Moodle's import of grades.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def moodle_table(people, marks, column):
 
 
 def canvas_table(people, marks, column, max_score):
-    """Return the columns and rows that Canvas's import of grades reads; see `moodle_table`."""
+    """Return the columns and rows of a table for Canvas's import of grades; see `moodle_table`."""
     columns = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", column]
     rows = [{"Student": "    Points Possible", column: max_score}]
     for person in people:
@@ -185,7 +185,7 @@ def canvas_table(people, marks, column, max_score):
 
 
 def _same(roster, person):
-    """Return the row of the roster that is the same person's, or None."""
+    """Return the row of the roster for the same person, or None."""
     if person.id in roster:
         return roster.people[person.id]
     return roster.find(

@@ -1,4 +1,4 @@
-"""Runs inside the sandbox before all else: bounds what may be written there, and becomes nobody.
+"""Runs first inside the sandbox: limits the files there, and gives up all rights.
 
 bubblewrap bounds the bytes of the folder in memory and not the number of files, and an empty file
 takes a kilobyte of the kernel's memory, which no limit on a process counts. So this program keeps
@@ -21,7 +21,7 @@ _REMOUNT, _NO_SUID_NO_DEVICES = 32, 2 | 4  # linux/mount.h
 
 
 def main(command):
-    """Give up every right and start a program of Python, or say what stands in the way."""
+    """Give up every right and start a Python program, or say what prevents it."""
     libc = ctypes.CDLL(None, use_errno=True)
     limit = f"nr_inodes={MOST_FILES}".encode()
     if libc.mount(None, b"/tmp", None, ctypes.c_ulong(_REMOUNT | _NO_SUID_NO_DEVICES), limit):

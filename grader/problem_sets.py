@@ -1,7 +1,7 @@
-"""What a problem set is, and all that the grader is told of the course that it belongs to.
+"""Problem sets, and everything that the grader knows of their course.
 
-A set is a folder: ``__init__.py`` with a `ProblemSet` as ``SET``, and beside it whatever its tasks
-need. A released course keeps a copy of it, which is the only one that decides marks.
+A set is a folder: ``__init__.py`` with a `ProblemSet` as ``SET``, and beside it the files that its
+tasks need. A released course keeps a copy of the folder, which alone decides marks.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from grader import checks as own_checks
 
 
 class CourseError(Exception):
-    """A sentence for the instructor, who can mend what it says."""
+    """An error that the instructor can correct; its message is a sentence that says how."""
 
 
 def _edition(folder, language):
@@ -28,7 +28,7 @@ def _edition(folder, language):
 
 @dataclass(frozen=True)
 class Conventions:
-    """What the problem sets of a course share.
+    """The conventions that the problem sets of a course share.
 
     Attributes
     ----------
@@ -131,12 +131,12 @@ class ProblemSet:
 
     @property
     def grade_ids(self):
-        """The grade ids of all its tasks, those of the instructor last."""
+        """The grade ids of all tasks of the set, the manually graded ones last."""
         return [*(task.grade_id for task in self.tasks), *self.manual]
 
     @property
     def checks(self):
-        """The checks of its tasks."""
+        """The checks of the tasks."""
         return self.tasks[0].checks if self.tasks else own_checks
 
 
@@ -171,9 +171,9 @@ def problem_set(name, sets):
 
 
 def load(folder):
-    """Return the problem set that lies in a folder.
+    """Return the problem set in a folder.
 
-    Equal folders give the same object, wherever they lie: it is made once.
+    Folders of equal contents give the same object, which is made once.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def load(folder):
 
 
 def module_name(folder):
-    """Return the name under which Python knows a set: its contents tell it from any other."""
+    """Return the name under which Python imports a set; it depends on the contents."""
     return f"problem_set_{folder.name}_{digest(folder)[:16]}"
 
 
@@ -217,7 +217,7 @@ def _imported(folder):
 
 
 def main(arguments):
-    """Read the sets of a folder, or the one named, before anybody tests them."""
+    """Load the sets of a folder, or the one named, before they are tested."""
     parser = argparse.ArgumentParser(prog="python -m grader.problem_sets")
     parser.add_argument("sets", type=Path, help="the folder of the sets")
     parser.add_argument("name", nargs="?", help="by default all there are")

@@ -1,4 +1,4 @@
-"""Regrade requests: what a student asks, beside the mark it is about, and what the answer was.
+"""Regrade requests of students, and their answers.
 
 A student hands in ``SET_regrade.md``, in which each task has a heading; the feedback page shows
 what to copy. Answers are in ``COURSE/regrades.csv``, and on the page with the next `make grade`.
@@ -18,12 +18,12 @@ ANY = ""  # the task of a request that names none
 
 
 def place_of(notebook, name):
-    """Return where the request of a submission is, by the path of its notebook."""
+    """Return the path of the request of a submission, from the path of its notebook."""
     return notebook.with_name(f"{name}_regrade.md")
 
 
 def form(name, tasks, language):
-    """Return what a student fills in.
+    """Return the form that a student fills in.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def form(name, tasks, language):
 
 
 def requests_of(notebook, name, tasks):
-    """Return what a student asks about each task.
+    """Return the text of a student's request about each task.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def answers_of(course, name, student):
 
 
 def shown_requests(course, handed, asked):
-    """Return what the page of a student shows of requests and answers.
+    """Return the requests and answers that the page of a student shows.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def shown_requests(course, handed, asked):
 
 
 def answer(course, name, student, task, decision, sentence):
-    """Keep the answer to a request, in place of an earlier one; return a sentence that says so.
+    """Store the answer to a request, in place of an earlier one; return a sentence that says so.
 
     Raises
     ------

@@ -116,7 +116,7 @@ def release(folder, names=(), *, sets, variant=False):
                 variants.choose(copy, course.secret)
                 ready[name] = _Ready(copy)
         with open_gradebook(course.config()):
-            pass  # A gradebook that cannot be reached is told before any set is written.
+            pass  # A gradebook that cannot be reached raises here, before any set is written.
         return [path for one in ready.values() for path in one.write(course)]
 
 
@@ -127,7 +127,7 @@ def _copied(folder, scratch, kind):
 
 
 class _Ready:
-    """A set that can be released: read, split and found to agree with itself.
+    """A set that is ready for release: read, split and checked for consistency.
 
     Parameters
     ----------
@@ -152,14 +152,14 @@ class _Ready:
         self.handout = course.handout(self.set)
 
     def write(self, course):
-        """Write it into a course; yield the released notebooks."""
+        """Write the set into a course; yield the released notebooks."""
         with _replaced(course.set_folder(self.name)) as place:
             shutil.copytree(self.folder, place, ignore=shutil.ignore_patterns("__pycache__"))
         for language, edition in self.editions.items():
             source = course.path(language, "source", ".", self.name)
             write(source, nbformat.writes(edition, indent=1) + "\n")
             for name, content in self.handout.items():
-                # nbgrader copies what lies beside a notebook to those who get it.
+                # nbgrader copies the files beside a notebook to the students.
                 write(source.with_name(name), content)
             api = NbGraderAPI(config=course.config(language))
             result = api.generate_assignment(self.name, force=True)
@@ -171,7 +171,7 @@ class _Ready:
 
 @contextmanager
 def _replaced(folder):
-    """Give a place to write a folder anew; it takes the place of the old one when it is whole."""
+    """Give a scratch folder in a ``with`` block; at the end it replaces the old folder."""
     folder.parent.mkdir(exist_ok=True)
     place = folder.with_name(f".{folder.name}.{os.getpid()}")
     shutil.rmtree(place, ignore_errors=True)
@@ -216,7 +216,7 @@ def _check_same_grades(name, editions):
 
 
 def _check_points(asked, edition):
-    """Raise `CourseError` unless a master gives each task what the grader can give it."""
+    """Raise `CourseError` unless a master gives each task the points that the grader can give."""
     cells = (cell.metadata.get("nbgrader", {}) for cell in edition.cells)
     said = {cell["grade_id"]: cell["points"] for cell in cells if cell.get("grade")}
     for task in asked.tasks:

@@ -1,4 +1,4 @@
-"""What a class asks to have looked at again, for whoever answers."""
+"""The regrade requests of a class, for the person who answers them."""
 
 from grader.batch import Batch
 from grader.feedback import verdict
@@ -8,7 +8,7 @@ from grader.regrade import shown_requests
 
 
 def requests(course, name):
-    """Return the regrade requests of a set, each beside its mark and verdict, the open ones first.
+    """Return the regrade requests of a set, each with its mark and verdict, the open ones first.
 
     Parameters
     ----------

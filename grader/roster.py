@@ -23,8 +23,8 @@ from dataclasses import astuple, dataclass, fields
 from grader.course import CourseError
 from grader.tables import read_table
 
-# An id has letters of any script and the signs of account names. It has none that means something
-# to a path, a shell, a pattern or a spreadsheet.
+# An id has letters of any script and the signs of account names. It has none with a meaning in a
+# path, a shell, a pattern or a spreadsheet.
 STUDENT = re.compile(r"\w(?:[\w.@+ -]{0,98}[\w+-])?")
 MOST_BYTES = 200  # of an id: names of files add a little to it, and end at 255
 
@@ -78,7 +78,7 @@ HEADINGS = {
     "canvas_id": ("canvasid",),
     "user": ("user", "account", "cuenta"),
 }
-# Some tables have two surnames in columns of their own.
+# Some tables have two surnames in separate columns.
 SURNAMES = (
     ("apellido1", "apellido2"),
     ("primerapellido", "segundoapellido"),
@@ -125,13 +125,13 @@ class Roster:
         return [person.id for person in self if person.group == name]
 
     def find(self, wanted):
-        """Return the only person of whom something holds, or None if it is nobody or several."""
+        """Return the only person for whom `wanted` is true, or None if none or several."""
         found = [person for person in self if wanted(person)]
         return found[0] if len(found) == 1 else None
 
 
 def key(name):
-    """Return a name without what programs write differently: case, accents, all but letters."""
+    """Return a name in the form for comparison: letters alone, without case and accents."""
     letters = unicodedata.normalize("NFKD", name.casefold())
     return "".join(c for c in letters if c.isalnum())
 
@@ -148,7 +148,7 @@ def has_ids(headings):
 
 
 def person_of(row):
-    """Return the student of a row of a table, or None where Canvas has none.
+    """Return the student in a row of a table, or None for a row of Canvas without one.
 
     Parameters
     ----------
@@ -193,12 +193,12 @@ def _parted(name):
 
 
 def row_of(person):
-    """Return a person as a row."""
+    """Return the row of a person."""
     return dict(zip(COLUMNS, astuple(person), strict=True))
 
 
 def is_name(text):
-    """Return whether a student may be called that, and folders after the student."""
+    """Return whether a text may be the id of a student and the name of a folder."""
     return bool(STUDENT.fullmatch(text)) and len(os.fsencode(text)) <= MOST_BYTES
 
 

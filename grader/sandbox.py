@@ -1,9 +1,9 @@
 """Run a submission where it can do no harm, and bring back what it computed.
 
-bubblewrap gives it a system of its own: no network, no other processes, nothing to read but
-Python and the packages of the set, nothing to write but a small folder in memory. Inside, a
-filter of system calls leaves it one process with one thread, so that the kernel's limits on a
-process bound all there is; from outside, only the clock and what it writes are watched.
+bubblewrap gives the submission a system of its own: no network, no other processes, nothing to read
+but Python and the packages of the set, nothing to write but a small folder in memory. Inside, a
+filter of system calls restricts it to one process with one thread, so that the kernel's limits on a
+process bound everything; from outside, only the time and the output are watched.
 """
 
 import contextlib
@@ -100,7 +100,7 @@ def run(
     limits=None,
     unsafe=False,
 ):
-    """Execute a student's cells, call the functions they define, return what they answer.
+    """Execute a student's cells, call the functions that they define, and return the answers.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def run(
 
 @contextlib.contextmanager
 def job_folder():
-    """Give a folder for one run; it is removed even if a signal comes while that is done."""
+    """Give a folder for one run; it is removed even if a signal comes during the removal."""
     folder = tempfile.TemporaryDirectory(prefix="grader-job-")
     try:
         yield Path(folder.name)
@@ -213,9 +213,9 @@ def _furnish(job, script, *more):
 
 
 def _lend_ipython(job):
-    """Copy into a job the two files of IPython that make Python of a cell with magics.
+    """Copy into a job the two files of IPython that translate a cell with magics to Python.
 
-    They need no other of its files, and none of the packages that all of it needs.
+    They need no other file of IPython, and none of the packages that IPython needs.
     """
     found = importlib.util.find_spec("IPython")
     if found is None:
@@ -234,7 +234,7 @@ def _refuse_without_bubblewrap():
 
 
 def _of_process(limits):
-    """Return the limits that a process sets on itself, by the names of the system."""
+    """Return the limits that a process sets on itself, by the system's names for them."""
     return {
         "AS": (limits.memory_bytes, limits.memory_bytes),
         # The soft limit sends SIGXCPU, which can be reported; the hard limit kills.
@@ -273,9 +273,9 @@ def _folders(packages):
 
 
 def _walls(limits, job, packages, shared=()):
-    """Return bubblewrap's command, up to what Python is to run.
+    """Return bubblewrap's command, up to the script that Python runs.
 
-    There is no /proc: it tells where on this machine things lie.
+    There is no /proc, since it shows paths of this machine.
     """
     base, version = Path(sys.base_prefix), f"python3.{sys.version_info.minor}"
     first = (HERE / "nobody.py").read_text(encoding="utf-8")
@@ -314,7 +314,8 @@ def _walls(limits, job, packages, shared=()):
             arguments += ["--symlink", os.readlink(source), place]
         elif os.path.exists(source):
             arguments += ["--ro-bind", source, place]
-            # The packages of this machine stay outside, since the course may be one of them.
+            # The packages installed on this machine stay outside, since the course may be one of
+            # them.
             for installed in sorted(Path(source).glob("python*/*-packages")):
                 hidden = f"{place}/{installed.relative_to(source)}"
                 arguments += ["--ro-bind", str(job / "empty"), hidden]
@@ -338,7 +339,7 @@ def _packed(inputs):
 
 
 def _watch(command, folder, limits, inputs=b""):
-    """Start the process, and end it with all it started when it has written all or too much."""
+    """Start the process; end it with all its children when it has written all or too much."""
     with (
         tempfile.TemporaryFile() as said,
         subprocess.Popen(
@@ -367,7 +368,7 @@ def _watch(command, folder, limits, inputs=b""):
 
 
 def _read(process, limits, inputs=b""):
-    """Return what the process writes, and the limit it went beyond; send the inputs if it asks."""
+    """Return the output of the process, and the limit it exceeded; send the inputs if it asks."""
     data, whole = bytearray(), 0
     end = step_ends = time.monotonic() + START_S
     poll = select.poll()

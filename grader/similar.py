@@ -50,7 +50,7 @@ class Pair:
 
 
 def similar(course, name, archives=()):
-    """Write a page of the submissions of a set that resemble each other or what is public.
+    """Write a page of the submissions of a set that resemble each other or public answers.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def _pair(a, b, one, other):
 
 
 def _fingerprint(code):
-    """Return every passage of code of `LENGTH`, by copydetect: no choice among them, so no chance."""
+    """Return copydetect's fingerprint of a code: all passages of `LENGTH`, without sampling."""
     # Blank lines do not count, and the lexer takes a minute over thousands of them.
     lines = (line.rstrip() for line in visible(code)[:MOST_TEXT].split("\n"))
     text = io.StringIO("\n".join(filter(None, lines)))
@@ -173,7 +173,7 @@ def _fingerprint(code):
 
 
 def _without(fingerprint, passages):
-    """Return a fingerprint that lacks some passages. copydetect's own way miscounts repeated ones."""
+    """Return a fingerprint without some passages. copydetect's own way miscounts repeated ones."""
     less = copy.copy(fingerprint)
     less.hash_idx = {p: at for p, at in fingerprint.hash_idx.items() if p not in passages}
     less.hashes = set(less.hash_idx)
@@ -182,7 +182,7 @@ def _without(fingerprint, passages):
 
 
 def _answers(path, given, manual):
-    """Return the code of a notebook or a Python file that was not given out; None if unreadable."""
+    """Return the code of a file, without what was released; None if it is unreadable."""
     try:
         if path.suffix == ".py":
             return path.read_text(encoding="utf-8", errors="replace")

@@ -1,7 +1,7 @@
-"""What stands, inside the sandbox, for what a notebook has and a graded run does without.
+"""Replacements, inside the sandbox, for parts of a notebook that a graded run does not need.
 
-Figures, widgets and `check` are there in name, and do nothing. A shell reads cells as IPython
-does, by the very code of IPython, and runs of its magics those that run Python.
+Figures, widgets and `check` exist and do nothing. A shell reads cells with the code of IPython, and
+runs only those magics that run Python.
 """
 
 import __future__
@@ -16,19 +16,20 @@ import re
 import sys
 import types
 
-# Packages that show things are stood in for. Any other can be imported or not, as it is installed.
+# Packages that display something get a stand-in. Any other package can be imported if it is
+# installed.
 DISPLAY = {
     *("matplotlib", "mpl_toolkits", "seaborn", "plotly", "bokeh", "altair", "rich", "tqdm"),
     *("IPython", "ipywidgets"),
 }
 
 
-MOST_FAULTS = 20  # blocks of a cell that are no Python; with more, nothing of the cell is run
+MOST_FAULTS = 20  # blocks of a cell that are not Python; with more, nothing of the cell is run
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 
 class Nothing:
-    """Stands for what a graded run has no use for: figures, widgets, `check`."""
+    """The stand-in for objects without use in a graded run: figures, widgets, `check`."""
 
     def __call__(self, *args, **kwargs):
         return self
@@ -63,7 +64,7 @@ class Nothing:
 def _unpacked(frame):
     """Return how many names a frame is filling: ``n, bins, patches = plt.hist(x)`` fills three.
 
-    Whatever else goes through `Nothing`, a loop say, finds two in it.
+    Any other iteration over `Nothing`, as in a loop, gives two items.
     """
     for step in dis.get_instructions(frame.f_code):
         if step.offset == frame.f_lasti:
@@ -77,7 +78,7 @@ def _unpacked(frame):
 
 
 class Bar(Nothing):
-    """A progress bar that shows nothing, and goes through the items all the same."""
+    """A progress bar that shows nothing and yields its items."""
 
     def __init__(self, items=(), *args, **kwargs):
         self.items = range(items) if isinstance(items, int) else items
@@ -116,9 +117,9 @@ class StubFinder:
 
 
 def ipython_transform():
-    """Return what makes Python of a cell: IPython's own, or nothing where it is not to be had.
+    """Return IPython's function that translates a cell to Python; `str` if there is no IPython.
 
-    Whoever imports IPython later finds none, or a stub.
+    A later import of IPython finds none, or a stub.
     """
     try:
         from IPython.core.inputtransformer2 import TransformerManager
@@ -134,8 +135,8 @@ def ipython_transform():
 class Shell(Nothing):
     """Runs cells, and answers to `get_ipython()` in them.
 
-    A cell runs one statement at a time, and one that raises costs no other: an import that nobody
-    uses, a plot or a test of one's own stands between no right answer and its points.
+    A cell runs one statement at a time, and one that raises does not stop the others: an unused
+    import, a plot or a student's own test cannot cost the points of a right answer.
 
     Parameters
     ----------
@@ -174,7 +175,7 @@ class Shell(Nothing):
                 self.errors.append(error)
 
     def run_definitions(self):
-        """Define and import what stands below the statement that had all the time of a cell."""
+        """Run the definitions and imports below the statement that used up the time of a cell."""
         waiting, self.definitions = self.definitions, []
         for node, name in waiting:
             try:
@@ -185,7 +186,7 @@ class Shell(Nothing):
                 self.errors.append(error)
 
     def run_line_magic(self, name, line, *args, **kwargs):
-        """Run what ``%time`` and ``%prun`` are given; other magics give nothing."""
+        """Run the statement of ``%time`` or ``%prun``; other magics do nothing."""
         if name == "prun":
             line = re.sub(r"^\s*(-[DlsT]\s*\S+\s*|-[rq]+\s+)+", "", line)
         if name not in ("time", "prun"):
@@ -197,9 +198,9 @@ class Shell(Nothing):
         return self._run(code)
 
     def run_cell_magic(self, name, line, cell):
-        """Run the cells that are Python in this process, and write those that are a file's text.
+        """Run the cells of magics that run Python here, and write those of ``%%writefile``.
 
-        Others are of another language.
+        Cells of other magics are ignored.
         """
         if name == "capture":
             names = [word for word in line.split() if not word.startswith("-")]
@@ -214,11 +215,11 @@ class Shell(Nothing):
             importlib.invalidate_caches()  # The next cell may import the file.
 
     def getoutput(self, *args, **kwargs):
-        """Return the lines that a command wrote: none, there are no commands."""
+        """Return the lines that a command wrote: none, since no command is run."""
         return []
 
     def _statements(self, source):
-        """Return the statements of a cell; of one that is no Python, those that are.
+        """Return the statements of a cell; if parts of the cell are not Python, those of the rest.
 
         An import of several names is one statement for each.
         """
@@ -260,8 +261,8 @@ class Shell(Nothing):
         except (NameError, AttributeError):
             if not isinstance(node, ast.FunctionDef):
                 raise
-            # A decorator or an annotation names a package that is missing. The function may be
-            # right without it.
+            # A decorator or an annotation may name a missing package. The function may be right
+            # without it.
             bare = copy.copy(node)
             bare.decorator_list = []
             flags = self.flags | __future__.annotations.compiler_flag
@@ -273,7 +274,7 @@ class Shell(Nothing):
         return compile(ast.Module([node], []), name, "exec", flags, dont_inherit=True)
 
     def _run(self, code):
-        value = eval(code, self.namespace)  # what a sandbox is for
+        value = eval(code, self.namespace)  # the sandbox exists for this
         if not code.co_flags & inspect.CO_COROUTINE:
             return value
         try:

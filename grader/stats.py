@@ -1,4 +1,4 @@
-"""Where a class stumbles: how many students made each mistake."""
+"""The mistakes of a class: how many students made each."""
 
 import re
 from collections import Counter

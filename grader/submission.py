@@ -1,4 +1,4 @@
-"""Read what a student handed in, believing nothing about it."""
+"""Read a submission, trusting nothing in it."""
 
 import hashlib
 import json
@@ -62,7 +62,7 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell: what is used of it, checked."""
+    """The checked fields of a cell."""
 
     kind: str  # "code", "markdown" or "raw"
     source: str
@@ -113,7 +113,7 @@ def read(path):
 
 
 def parse(data):
-    """Return the submission in the bytes of a file; raise `BadSubmission` if it is none."""
+    """Return the submission in the bytes of a file; raise `BadSubmission` if there is none."""
     if not data.strip(b"\0 \t\r\n\xef\xbb\xbf\xfe\xff"):
         raise BadSubmission("empty")
     try:
@@ -135,20 +135,20 @@ def parse(data):
 
 
 def plain(text):
-    """Return text without what programs change by themselves: blanks at the ends, accents apart."""
+    """Return text without changes that programs make: blanks at line ends, decomposed accents."""
     lines = unicodedata.normalize("NFC", text).split("\n")
     return "\n".join(line.rstrip() for line in lines).strip()
 
 
 def code_number(cells, place):
-    """Return the number of a cell as its reader counts: those of code, from 1."""
+    """Return the number of a cell as its reader counts: only code cells, from 1."""
     return [cell.kind for cell in cells[: place + 1]].count("code")
 
 
 def text_of(value):
     """Return text that nbformat may keep as a list of lines; None if it is neither.
 
-    Half of a surrogate pair is text to JSON and to no encoding, so that no page could be sent.
+    Half of a surrogate pair is valid in JSON but has no encoding, so no page could be sent.
     """
     if isinstance(value, list) and all(isinstance(line, str) for line in value):
         value = "".join(value)

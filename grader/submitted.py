@@ -1,4 +1,4 @@
-"""Find what was handed in: nbgrader's folders, whose names and contents are the students'."""
+"""Find the submissions in nbgrader's folders, whose names and contents come from students."""
 
 import os
 import re
@@ -18,7 +18,7 @@ MOST_BYTES = 1000  # of a file with a time or a secret
 
 @dataclass(frozen=True)
 class Handed:
-    """A submission that counts.
+    """A submission that counts for a mark.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ def _handed(student, language, folder, name):
 
 
 def parse_time(text):
-    """Return the time that a text tells, in UTC without zone, or None."""
+    """Return the time in a text, in UTC without zone, or None."""
     try:
         return read_time(text)
     except NoTime:
@@ -121,5 +121,5 @@ def parse_time(text):
 
 
 def shown(path):
-    """Return a path that a terminal shows as it is."""
+    """Return a path as text that a terminal can show safely."""
     return ascii(str(path))[1:-1]

@@ -1,11 +1,12 @@
-"""What the submission may not ask of the kernel. It runs inside, before any code of a student.
+"""The system calls that a submission may not make. The filter is set inside the sandbox, before any
+code of a student.
 
 With no other process and no other thread, the limits on one process are the limits on all, and
 the kernel keeps them: nothing outside has to count. The rest closes what a namespace leaves
 open: sockets that no network namespace holds back (AF_VSOCK), memory that no limit counts, and
 the calls through which kernels have been broken.
 
-A filter of Linux is a program of pairs of instructions here: compare a number, and return.
+Here, a filter is a program for Linux of pairs of instructions: compare a number, and return.
 """
 
 import ctypes
@@ -104,7 +105,7 @@ NEWER = 424
 
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06  # linux/bpf_common.h
 _KILL, _ERROR, _ALLOW = 0x80000000, 0x00050000, 0x7FFF0000  # linux/seccomp.h
-_NUMBER, _ARCHITECTURE = 0, 4  # where struct seccomp_data has them
+_NUMBER, _ARCHITECTURE = 0, 4  # offsets in struct seccomp_data
 _NO_NEW_PRIVS, _SET_SECCOMP, _FILTER = 38, 22, 2  # linux/prctl.h, linux/seccomp.h
 
 
@@ -114,7 +115,7 @@ def is_known():
 
 
 def program(machine):
-    """Return the filter, as the kernel wants it.
+    """Return the filter in the format of the kernel.
 
     Parameters
     ----------
@@ -147,7 +148,7 @@ def program(machine):
 
 
 def forbid():
-    """Forbid those system calls to this process; nothing can allow them again.
+    """Forbid the system calls to this process; nothing can allow them again.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Tables in CSV: what a spreadsheet program saved, and what it opens without running anything."""
+"""Tables in CSV: read as spreadsheet programs save them, written so that these run nothing."""
 
 import csv
 import io
@@ -101,7 +101,7 @@ def write_table(path, columns, rows):
 
 
 def escaped(cell):
-    """Return a cell as text that no program takes for a formula."""
+    """Return a cell as text that no program interprets as a formula."""
     text = str(cell).replace("\r", "\n")  # The csv module would not quote a lone \r.
     return f"'{text}" if text.startswith(FORMULA) and not _is_number(text) else text
 

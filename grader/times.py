@@ -1,7 +1,7 @@
 """Read a time as people write it, or refuse it: one parser for every date of a course.
 
 A time without a zone is in UTC, as nbgrader takes it, and a date alone is the end of that day.
-What can be read in two ways is refused, and whoever wrote a time is told how it was read.
+An ambiguous time is refused, and the user is told how a time was read.
 """
 
 import re
@@ -85,11 +85,11 @@ _OFFSET = re.compile(r"(?:utc|gmt)? ?(?P<sign>[+\u2212-])(?P<hours>\d\d?):?(?P<m
 
 
 class NoTime(ValueError):
-    """A text that is no time, or two; the message says which, as a part of a sentence."""
+    """A text that is no time, or is ambiguous; the message says which, as a part of a sentence."""
 
 
 def read_time(text):
-    """Return the time that a text tells.
+    """Return the time in a text.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def read_time(text):
 
 
 def told(when):
-    """Return a time in UTC and as the clock of this machine shows it."""
+    """Return a time as text, in UTC and in the zone of this machine."""
     local = when.replace(tzinfo=UTC).astimezone()
     shown = "%Y-%m-%d %H:%M:%S" if when.second or when.microsecond else "%Y-%m-%d %H:%M"
     return f"{when:{shown}} UTC ({local:{shown} %Z} on this machine)"

@@ -1,9 +1,8 @@
-"""Other versions of the tasks of a set, one of which a course's secret chooses.
+"""Variants of the tasks of a set; the secret of a course chooses one for each task.
 
-``variants.toml`` in the folder of a set says, for each version of a task, what stands instead of
-what in which files: the task, its hints, its text in the master and its proofs change together, and
-are proved like the set itself. Whoever has the answers of the practice set does not have those of a
-variant. ::
+``variants.toml`` in the folder of a set says, for each variant of a task, which text replaces which
+in which files: the task, its hints, its text in the master and its proofs change together, and are
+tested like the set itself. Answers to the practice set are no answers to a variant. ::
 
     [rms-norm.power_four]
     about = "The mean of the fourth powers, and their fourth root"
@@ -22,11 +21,11 @@ from pathlib import Path
 from grader.problem_sets import CourseError
 
 FILE = "variants.toml"
-CHOSEN = "variant.toml"  # It lies in a set that has become a variant.
+CHOSEN = "variant.toml"  # the file in a set that is a variant
 
 
 def versions(folder):
-    """Return the versions of the tasks of a set: by task and name, what to edit.
+    """Return the variants of the tasks of a set: by task and name, their edits.
 
     Parameters
     ----------
@@ -61,7 +60,7 @@ def is_one(folder):
 
 
 def choose(folder, secret):
-    """Make a set into the variant that a course's secret chooses.
+    """Turn a set into the variant that a course's secret chooses.
 
     Parameters
     ----------
@@ -91,7 +90,7 @@ def choose(folder, secret):
 
 
 def copy_of(folder, place, chosen):
-    """Copy a set in chosen versions of its tasks to a place; return the folder of the copy."""
+    """Copy a set, with the chosen variants of its tasks; return the folder of the copy."""
     copy = Path(place) / folder.name
     shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("__pycache__"))
     apply(copy, chosen)
@@ -99,7 +98,7 @@ def copy_of(folder, place, chosen):
 
 
 def apply(folder, chosen):
-    """Change the files of a set as the chosen versions of its tasks say.
+    """Change the files of a set by the edits of the chosen variants.
 
     Raises
     ------

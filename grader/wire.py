@@ -1,8 +1,8 @@
-"""What crosses the wall of the sandbox: frames of JSON and arrays of numbers, and never an object.
+"""The format of the data that leave the sandbox: frames of JSON and arrays of numbers, no objects.
 
-A frame is two lengths, a JSON text, and the bytes of its arrays one after another; the text
-tells their names, types and shapes. `write_frame` is used inside by whatever the student's code
-has made of that process; `read_frames` outside believes none of it.
+A frame is two lengths, a JSON text, and the bytes of its arrays one after another; the text tells
+their names, types and shapes. `write_frame` runs inside, where the student's code may have changed
+anything; `read_frames` runs outside and trusts nothing.
 """
 
 import json
@@ -42,7 +42,7 @@ def write_frame(stream, header, arrays=None):
 
 
 def end_of_frames(data, start=0):
-    """Return where the last whole frame from `start` on ends, as the lengths alone tell it."""
+    """Return where the last whole frame from `start` on ends, by the lengths alone."""
     while start < (end := claimed_end(data, start)) <= len(data):
         start = end
     return start
@@ -56,7 +56,7 @@ def claimed_end(data, start):
 
 
 def asks_for_inputs(data, start, end):
-    """Return whether one of the whole frames there is `ASKS`."""
+    """Return whether one of the whole frames between `start` and `end` is `ASKS`."""
     while start < end:
         next_start = claimed_end(data, start)
         if next_start - start == len(ASKS) and data.startswith(ASKS, start):
@@ -66,7 +66,7 @@ def asks_for_inputs(data, start, end):
 
 
 def read_frames(data):
-    """Return the whole frames at the beginning of `data`, up to the first that is not one.
+    """Return the whole frames at the beginning of `data`, up to the first bytes that are none.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def _arrays(described, packed):
             raise ValueError("a shape that is none")
         dtype = np.dtype(kind)
         end = start + math.prod(shape) * dtype.itemsize
-        # Past the end of the data there are too few bytes, and `reshape` raises.
+        # At the end of the data there may be too few bytes, and `reshape` raises.
         yield name, np.frombuffer(packed[start:end], dtype).reshape(shape)
         start = end
     if start != len(packed):

@@ -1,4 +1,4 @@
-"""What the grader says to students, in every language that it speaks."""
+"""The messages of the grader to students, in each of its languages."""
 
 LANGUAGES = {"es": "Spanish", "en": "English"}
 GROUPS = {
