@@ -2,7 +2,7 @@
 
 The exercises are in ``chapters``, each in a Python and a TOML file. `check` compares an attempt
 with the answers that ``record`` holds; ``diagnose`` finds the known mistake, and ``explain``,
-``patterns``, ``relations``, ``shapes`` and ``errors`` say what else there is to say.
+``patterns``, ``relations``, ``shapes`` and ``errors`` write the other messages.
 
 Examples
 --------

@@ -1,8 +1,8 @@
-"""The right function on altered inputs: what an attempt that no known mistake explains does instead.
+"""The right function on altered inputs, to explain attempts that no known mistake explains.
 
-An attempt may answer exactly like the oracle on other inputs: with two arguments exchanged, with a mask
-turned round, with one row less. Or it may answer the same whatever an argument holds. Both are facts,
-found by running functions; neither looks at code.
+An attempt may answer exactly like the oracle on other inputs: with two arguments exchanged, with an
+inverted mask, with one row less. Or its answer may not depend on an argument. Both are facts, found
+by running functions; neither looks at code.
 """
 
 import itertools
@@ -39,7 +39,7 @@ def altered(record, attempt, answers, failing):
 
 
 def unused(record, attempt, answers, failing):
-    """Return a sentence on an argument that does not change what an attempt gives, or an empty text.
+    """Return a sentence on an argument that does not change an attempt's answer, or an empty text.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def unused(record, attempt, answers, failing):
 
 
 def _telling(record, answers, failing):
-    """Return the inputs that give wrong numbers, or none if they are too few to tell functions apart."""
+    """Return the inputs that give wrong numbers, or none if too few to distinguish functions."""
     finite = [
         i for i in failing if not answers[i].broken and not same(answers[i], record.expected[i])
     ]
@@ -75,12 +75,12 @@ def _telling(record, answers, failing):
     if not record.oracle or not numbers or np.concatenate(numbers).size < ENOUGH:
         return []
     if np.ptp(np.concatenate(numbers).astype(float)) == 0:
-        return []  # a constant is what many functions give
+        return []  # many functions return a constant
     return finite
 
 
 def _as_on_others(record, attempt, answers, finite):
-    # The largest input tells most apart, and few alterations are left for the others.
+    # The largest input distinguishes most functions, and few alterations are left for the others.
     order = sorted(range(len(answers)), key=lambda i: (i not in finite, -i))
     for alter, sentence in _alterations(record.cases[finite[-1]]):
         if all(_agrees(record, i, answers[i], alter) for i in order):
@@ -92,20 +92,20 @@ def _as_on_others(record, attempt, answers, finite):
 
 def _agrees(record, i, answer, alter):
     if answer.broken and not answer.error:
-        return True  # NaN and infinity are another matter
+        return True  # NaN and infinity are not compared here
     case = alter(record.cases[i])
     return case is not None and same(answer, run(record.oracle, case, record))
 
 
 def _mended(record, attempt, finite, alter):
-    """Return whether the attempt is right on altered inputs, as it is if it alters them once more."""
+    """Return whether the attempt is right on altered inputs, so that it alters them itself."""
     return all(
         same(run(attempt, alter(record.cases[i]), record), record.expected[i]) for i in finite
     )
 
 
 def _alterations(case):
-    """Yield functions that alter an input, or return None if they cannot, and what each one means."""
+    """Yield functions that alter an input, or return None if they cannot, with their meanings."""
     kinds = {name: (array.dtype.kind, array.ndim > 0) for name, array in case.items()}
     pairs = [pair for pair in itertools.combinations(case, 2) if kinds[pair[0]] == kinds[pair[1]]]
     for a, b in pairs:
@@ -127,7 +127,7 @@ def _set(others):
             return None
         return case | {a: case[b] for a, b in others.items()}
 
-    alter.undone = len(others) > 1  # when it is done again
+    alter.undone = len(others) > 1  # when the alteration is applied twice
     return alter
 
 
@@ -372,7 +372,7 @@ COMBINED = (
 
 
 def _added(record, answers, failing):
-    """Return a sentence if one argument is all that is too many in one output."""
+    """Return a sentence if one output is the right one plus an argument."""
     for k, output in enumerate(record.outputs):
         for name in record.cases[failing[0]]:
             for combine, sentence in COMBINED:

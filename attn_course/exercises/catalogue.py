@@ -1,4 +1,4 @@
-"""Which exercises there are: the names of their files say it, and only one asked for is loaded."""
+"""The list of exercises, from the names of their files; an exercise is loaded on request alone."""
 
 import functools
 import importlib

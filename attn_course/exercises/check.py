@@ -4,9 +4,9 @@
 what it returns with the oracle, and if it is wrong looks for a known misconception that
 gives the same values. Only values are compared, never code.
 
-An attempt runs in the learner's own process. One that never ends cannot be stopped from
-here: interrupt the kernel (the stop button, or I twice), mend the loop and run the cell
-again. Nothing here protects against an attempt that means harm.
+An attempt runs in the learner's own process. One that never ends cannot be stopped from here:
+interrupt the kernel (the stop button, or I twice), correct the loop and run the cell again. Nothing
+here protects against a malicious attempt.
 """
 
 import ast
@@ -39,7 +39,7 @@ from attn_course.exercises.result import Result
 from attn_course.exercises.slips import two_mistakes
 from attn_course.language import text
 
-# The statements of these ask for numbers, a pair or rows of ids, and not for an array.
+# The statements of these exercises ask for numbers, a pair or rows of ids, not for an array.
 MAY_BE_LISTS = {
     "best_span",
     "bleu",
@@ -91,7 +91,7 @@ devuelva todavía `None`.
 
 
 def _is_untouched(attempt):
-    """Return whether the body of a function is `...` alone, as an exercise comes."""
+    """Return whether the body of a function is `...` alone, as in the statement of an exercise."""
     try:
         (tree,) = ast.parse(textwrap.dedent(inspect.getsource(attempt))).body
     except (OSError, TypeError, SyntaxError, ValueError):
@@ -283,9 +283,9 @@ def _explain(record, attempt, answers, failing):
             en=f"It fails on {len(failing)} of {n} inputs; the smallest on which it shows:",
         )
     if answer.error and family(answer.error):
-        nearer = ""  # What the exception means says more than what any code without it would lack.
+        nearer = ""  # The meaning of the exception says more than the distance of code without it.
     if is_total := bool(wrong_total(record, case, answer, expected, others)):
-        nearer = ""  # Only a sum is missing to divide by, and `what` says so.
+        nearer = ""  # Only the division by a sum is missing, and `what` says so.
     if both or repair or nearer:
         what = raised(attempt, answer.error, False) if answer.error else ""
         common = both or repair or nearer

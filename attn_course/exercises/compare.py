@@ -1,4 +1,4 @@
-"""Run a function on one input, and compare what two functions did with it."""
+"""Run a function on one input, and compare the answers of two functions."""
 
 import math
 import re
@@ -7,33 +7,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# No exercise asks for as many numbers. Of a larger answer only the shape is looked at, which is
-# wrong: to copy and compare its numbers on every input would take minutes and all the memory.
+# No exercise asks for so many numbers. A larger answer has a wrong shape, and only its shape is
+# read: copying and comparing its numbers on every input would take minutes and all the memory.
 TOO_MANY = 10**5
 MAX_DEPTH = 64  # of nested lists: NumPy has no more axes
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a function did with one input."""
+    """The result of calling a function with one input."""
 
     values: tuple | None  # the arrays it returned, or None if it returned something else
     returned: str = ""  # what it returned, in words
-    missing: bool = False  # it, or a function that it calls, is not written yet
+    missing: bool = False  # the function, or one that it calls, is not written yet
     modified: str | None = None  # the argument it wrote into
     error: Exception | None = None
     lists: tuple = ()  # the numbers of the results that came as lists or tuples
 
     @property
     def broken(self):
-        """Whether there is anything but finite numbers in it."""
+        """Whether the answer is anything but finite numbers."""
         if self.values is None or any(value.size > TOO_MANY for value in self.values):
             return True
         return not all(np.isfinite(value).all() for value in self.values)
 
     @property
     def numbers(self):
-        """Whether it holds numbers alone, of which some may be infinite."""
+        """Whether the answer holds numbers alone, some of which may be infinite."""
         return not self.broken or bool(
             self.values and not any(v.size > TOO_MANY or np.isnan(v).any() for v in self.values)
         )
@@ -56,7 +56,7 @@ def run(function, case, exercise):
     Answer
         What the function returned or raised.
     """
-    # A single number comes as one that `+=` cannot write into, as an `int` would.
+    # A single number is passed as a NumPy scalar, which `+=` cannot change, as it cannot an `int`.
     inputs = {name: array.copy()[()] for name, array in case.items()}
 
     def modified():
@@ -94,7 +94,7 @@ def _left_blank(error):
 
 
 def said(error):
-    """Return the beginning of what an exception says, or nothing if it cannot say it."""
+    """Return the beginning of an exception's message, or nothing if the message raises."""
     try:
         return str(error)[:1000]
     except Exception:  # noqa: BLE001 - its class may be the learner's
@@ -144,7 +144,7 @@ def _shape(part):
 
 
 def _endless(part, depth=0):
-    """Return whether a thing is, or a nested list holds, one with a length that is not iterable."""
+    """Return whether an object, or an item of nested lists, has a length but cannot be iterated."""
     if isinstance(part, (list, tuple)):
         return depth < MAX_DEPTH and any(_endless(each, depth + 1) for each in part)
     return hasattr(part, "__len__") and not hasattr(part, "__iter__")
@@ -159,7 +159,7 @@ def close(a, b):
     single = any(array.dtype.kind == "f" and array.dtype.itemsize < 8 for array in (a, b))
     tolerance = 1e-3 if single else 1e-6
     a, b = a.astype(float), b.astype(float)
-    # What `np.isclose` does, in a third of its time: a verdict compares thousands of arrays.
+    # This is `np.isclose` in a third of its time, since a verdict compares thousands of arrays.
     with np.errstate(invalid="ignore"):
         near = np.isfinite(b) & (np.abs(a - b) <= tolerance + tolerance * np.abs(b))
     return near | (a == b) | (np.isnan(a) & np.isnan(b))
@@ -179,16 +179,16 @@ def same(a, b):
 def same_kind(a, b):
     """Return whether an array may stand for another: truth values and whole numbers only as such.
 
-    Anything that indexes must be of the kind that was asked for: with 0 and 1 in place of
-    False and True an array picks rows 0 and 1, and one of floats picks nothing. A whole number
-    among real ones does no harm.
+    An array of indices must be of the kind that the exercise asks for: with 0 and 1 in place of
+    False and True an array picks rows 0 and 1, and floats raise. A whole number among real ones
+    does no harm.
     """
     kinds = {"b": "b", "i": "iu", "u": "iu"}
     return a.dtype.kind in kinds.get(b.dtype.kind, "fiub")
 
 
 def family(error):
-    """Return what two exceptions must share to come from one mistake.
+    """Return the family of an exception, which two exceptions from one mistake have in common.
 
     A wrong shape is a ValueError in NumPy, a RuntimeError in PyTorch and a TypeError in math,
     so types tell little. A name without a value, ``if array:``, and a method or a keyword that

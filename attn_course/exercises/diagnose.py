@@ -1,4 +1,4 @@
-"""Which known mistake gives the values that an attempt gave?
+"""Find the known mistake that gives the same values as an attempt.
 
 Only inputs and answers are looked at, never the attempt: it may have run anywhere.
 """
@@ -7,7 +7,7 @@ from attn_course.exercises.compare import same, same_kind
 
 
 def wrong_on(answers, expected):
-    """Return the numbers of the inputs where answers are not as expected; no exception is."""
+    """Return the indices of the inputs where answers are not as expected; exceptions never are."""
     pairs = zip(answers, expected, strict=True)
     return [i for i, (answer, right) in enumerate(pairs) if not _as_expected(answer, right)]
 
@@ -21,12 +21,12 @@ def _as_expected(answer, right):
 def misconception(record, answers, failing):
     """Return the known mistake that explains most of an attempt, or None.
 
-    The wrong function must answer like the attempt on the smallest failing input, on at
-    least one input that gives numbers, and on all the others but those where a
-    second mistake shows by itself: inputs with more arguments than the smallest failing one
-    (a mask), inputs with an empty row, whose weights should be zero, and inputs on which
-    the attempt breaks down (an exception, NaN). Of several such functions the one that
-    answers like the attempt most often is named, and of equals the first.
+    The wrong function must answer like the attempt on the smallest failing input, on at least one
+    input that gives numbers, and on all other inputs except those where a second mistake shows by
+    itself: inputs with more arguments than the smallest failing one (a mask), inputs with an empty
+    row, whose weights should be zero, and inputs on which the attempt breaks down (an exception,
+    NaN). Of several such functions the one that answers like the attempt most often is named, and
+    of equals the first.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def misconception(record, answers, failing):
     """
     cases, expected = record.cases, record.expected
     if all(map(same, answers, expected)):
-        return None  # right numbers of another kind
+        return None  # right numbers of a wrong kind
     first = failing[0]
     excused = [
         len(case) > len(cases[first]) or not right.values[-1].any(axis=-1).all() or answer.broken
@@ -71,7 +71,7 @@ def misconception(record, answers, failing):
 
 
 def proves(known, answers, failing):
-    """Return whether a mistake answers just like an attempt, and not by exceptions alone."""
+    """Return whether a mistake answers exactly like an attempt, and not with exceptions alone."""
     return not all(answers[i].error for i in failing) and any(
         all(map(same, answers, wrong)) for wrong in known.answers
     )

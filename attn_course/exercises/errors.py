@@ -1,7 +1,7 @@
 """What an exception of NumPy, PyTorch or Python means, in a sentence for those who caused it.
 
-The exception names the operation that stopped; a learner wants to know what was wrong with
-the arrays that came to it. Only messages that exercises really meet are here.
+The exception names the operation that stopped; a learner wants to know what was wrong with its
+arrays. Only messages that occur in exercises are here.
 """
 
 import re

@@ -14,7 +14,7 @@ from attn_course.exercises.shapes import wrong_number
 from attn_course.language import text
 
 LARGEST_SHOWN = 24  # numbers; of a longer array only the shape is shown
-DECIMALS = (4, 6, 8, 12, 16)  # more of them where fewer print two different numbers alike
+DECIMALS = (4, 6, 8, 12, 16)  # more decimals where fewer would print two different numbers alike
 LARGE_INPUT = 20  # ordinary inputs stay far below
 
 
@@ -74,7 +74,8 @@ def problem(record, attempt, case, answer, expected, others=()):
 
 
 def wrong_total(record, case, answer, expected, others):
-    """Return a sentence if shares are right but for their total, on each input that fails, or an empty text.
+    """Return a sentence if, on each failing input, shares are right except for their total, or an
+    empty text.
 
     Parameters
     ----------
@@ -106,7 +107,7 @@ def _with(sentence, explained):
 
 
 def _other_kind(name, pairs):
-    """Return a sentence on numbers of another kind; what to convert them to depends on what they mean."""
+    """Return a sentence on numbers of a wrong kind; their conversion depends on their meaning."""
     (got, wanted), *_ = pairs
     sentence = text(
         es=f"`{name}` tiene dtype `{got.dtype}`; debe ser `{wanted.dtype}`.",
@@ -142,9 +143,9 @@ def _other_kind(name, pairs):
 
 
 def _no_truth_values(name, pairs):
-    """Return what numbers in place of truth values stand for, and how to get these from them.
+    """Return what numbers in place of truth values mean, and how to convert them.
 
-    Converting every number but 0 to True would turn many masks round: additive ones, and those in
+    Converting every number but 0 to True would invert many masks: additive ones, and those in
     which 1 marks what is forbidden.
     """
     got = np.concatenate([g.ravel() for g, _ in pairs])
@@ -187,14 +188,14 @@ def _no_truth_values(name, pairs):
 
 
 def _number(number):
-    """Return a number as one writes it in NumPy."""
+    """Return a number as it is written in NumPy code."""
     if np.isinf(number):
         return "np.inf" if number > 0 else "-np.inf"
     return f"{float(number):g}"
 
 
 def are_shares(array):
-    """Return whether each row of an array shares out a total of 1, or of 0."""
+    """Return whether each row of an array holds shares of a total of 1, or of 0."""
     total = array.sum(axis=-1) if array.ndim else array
     whole = np.isclose(total, 1) | (total == 0)
     return array.dtype.kind == "f" and array.ndim > 0 and (array >= 0).all() and whole.all()
@@ -212,7 +213,7 @@ def falls_short(got, wanted):
 
 
 def _in_proportion(got, wanted):
-    """Return whether every row is the right one but for a factor."""
+    """Return whether every row is a multiple of the right one."""
     if got.shape != wanted.shape or not np.isfinite(got).all():
         return False
     return close(got, got.sum(axis=-1, keepdims=True) * wanted).all()
@@ -313,13 +314,13 @@ def _not_a_number(name, got, wanted, case):
 
 
 def has_large_numbers(case):
-    """Return whether there are numbers in an input that ordinary ones stay far below."""
+    """Return whether an input has numbers far above those of ordinary inputs."""
     floats = (a[np.isfinite(a)] for a in case.values() if a.dtype.kind == "f")
     return max((np.abs(a).max(initial=0) for a in floats), default=0) > LARGE_INPUT
 
 
 def shows(record, answer, expected):
-    """Return whether what is wrong shows in the decimals that are printed."""
+    """Return whether the error shows in the decimals that are printed."""
     if not _fits(answer, expected):
         return True
     _, got, wanted = _shown(record, answer, expected)
@@ -331,7 +332,7 @@ def _fits(answer, expected):
 
 
 def _shown(record, answer, expected):
-    """Return the name of an output that is wrong, what came and what was expected, or a place of them."""
+    """Return the name of a wrong output, its value and the expected one, or one place of both."""
     triples = zip(record.outputs, answer.values, expected.values, strict=True)
     # One output is enough, the last: a wrong output that is a mean follows from its weights.
     name, got, wanted = [triple for triple in triples if not _right(*triple[1:])][-1]
@@ -343,10 +344,10 @@ def _shown(record, answer, expected):
 
 
 def compared(record, case, answer, expected):
-    """Return the input, and under it what was expected and what came.
+    """Return the input, and under it the expected and the actual answer.
 
-    Arguments as for `problem`. Where the answer cannot be set beside the expected arrays
-    only the shapes of the input are given.
+    Arguments as for `problem`. If the answer cannot be compared with the expected arrays, only the
+    shapes of the input are shown.
     """
     if not _fits(answer, expected):
         return "\n".join(_title(name, array) for name, array in case.items())
@@ -378,7 +379,7 @@ def _printed(array, decimals=DECIMALS[0]):
 
 
 def _show(name, array, decimals=DECIMALS[0]):
-    """Return an array printed under its name and shape, or these alone if it is long."""
+    """Return an array printed under its name and shape, or name and shape alone if it is long."""
     if array.size > LARGEST_SHOWN or not np.shape(array):
         return _title(name, np.asarray(array), decimals)
     return f"{_title(name, array)}:\n{textwrap.indent(_printed(array, decimals), '  ')}"

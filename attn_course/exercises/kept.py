@@ -19,8 +19,8 @@ from attn_course._statements import names, needed
 from attn_course.exercises.catalogue import load, modules
 from attn_course.language import text
 
-# The exercises whose functions the machine of chapter 9 calls, in the order of the course, and what
-# of its drawing each of them is. Of the others nothing is kept.
+# The exercises whose functions the machine of chapter 9 calls, in the order of the course, and the
+# part of its drawing that each one stands for. No other exercise is kept.
 USED = {
     "embed": ("source", "target", "embeddings"),
     "softmax": ("weights", "softmax"),
@@ -140,7 +140,7 @@ def keep(exercise_id, attempt, passes):
     if where is None or exercise_id not in USED:
         return ""
     cells = _executed() or _cell_of(attempt)
-    if not cells:  # A function of a file: nobody wrote it here.
+    if not cells:  # The function is from a file, and was not written here.
         return ""
     from attn.io import write_whole
 
@@ -161,7 +161,7 @@ def keep(exercise_id, attempt, passes):
 
 
 def needs_more(exercise_id):
-    """Return what to say of a right function whose code does not stand alone."""
+    """Return the message for a right function whose code does not run by itself."""
     return text(
         es=f"Para que la máquina del capítulo 9 pueda usar tu `{exercise_id}`, pon en la misma celda todo lo que "
         "necesita, también sus `import`.",
@@ -171,7 +171,7 @@ def needs_more(exercise_id):
 
 
 def alone(exercise_id, cells, passes):
-    """Return code that defines the function of an exercise without the rest of a notebook.
+    """Return code that defines the function of an exercise by itself, without the notebook.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ def _executed():
 def _cell_of(attempt):
     """Return the cell that defines a function, where no IPython remembers cells."""
     filename = getattr(getattr(attempt, "__code__", None), "co_filename", "")
-    # What a file holds is not a cell.
+    # The content of a file is not a cell.
     return (
         ["".join(linecache.getlines(filename))] if filename and not Path(filename).is_file() else []
     )

@@ -1,6 +1,6 @@
-"""Masks that come too late or count too little, for every exercise with attention in it.
+"""Masks that are applied too late or too weakly, for every exercise with attention.
 
-Ways to write them, and a change of the inputs on which they show.
+Here are the wrong functions, and a change of the inputs on which they show.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ from attn.reference import scaled_dot_product_attention, softmax
 
 
 def make_padding_attractive(case, padding):
-    """Change an input so that padding has high scores: a mask that comes late shows then.
+    """Change an input so that padding has high scores, which show a mask that is applied too late.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def mask_afterwards(query, key, value, mask=None):
 
 
 def mask_and_share_again(query, key, value, mask=None):
-    """Mask the weights, and divide what is left of them by its sum."""
+    """Mask the weights, and divide the remaining ones by their sum."""
     output, weights = mask_afterwards(query, key, value, mask)
     total = np.maximum(weights.sum(axis=-1, keepdims=True), 1e-30)
     return output / total, weights / total
@@ -53,7 +53,7 @@ def share_nothing_left(query, key, value, mask=None):
 
 
 def fill_too_high(query, key, value, mask=None):
-    """Give forbidden keys a score that some allowed ones fall short of, and then no weight."""
+    """Give forbidden keys a score above some allowed ones, and then no weight."""
     scores = query @ key.mT / np.sqrt(query.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, scores, -100))
     weights = weights if mask is None else weights * mask

@@ -1,4 +1,4 @@
-"""What the wrong answers of any function may have in common, when no known mistake explains them.
+"""Patterns of wrong answers, for attempts that no known mistake explains.
 
 A known mistake is one function of one exercise. Here only answers are looked at: whether they
 are the right ones in another order, or right except on inputs of one kind.
@@ -77,7 +77,7 @@ def _of_another_shape(answers, expected, failing):
 
 
 def _only_some_inputs(record, answers, failing):
-    """Return a sentence on what the inputs that fail have and the others do not.
+    """Return a sentence on a property that the failing inputs have and the others lack.
 
     Where arrays with fewer axes fail and those with more as well, the number of axes is to blame
     only if an answer has another shape, or there is none: numbers may be right there by chance.
@@ -100,7 +100,7 @@ def _only_some_inputs(record, answers, failing):
             is_between = min(bad) < min(good) and max(good) < max(bad)
             if is_between and all(_fits(answers[i], record.expected[i]) for i in failing):
                 continue
-            # Infinite numbers come of large ones or of a division, and not of an axis.
+            # Infinite numbers come from large numbers or from a division, and not from an axis.
             values = [v for i in failing for v in answers[i].values or ()]
             if not good & bad and not any(np.isinf(v).any() for v in values):
                 return text(
@@ -120,7 +120,7 @@ def _only_some_inputs(record, answers, failing):
 
 
 def _fits(answer, expected):
-    """Return whether there is an answer, and its arrays have the shapes of those expected."""
+    """Return whether there is an answer, and its arrays have the expected shapes."""
     if answer.values is None or len(answer.values) != len(expected.values):
         return False
     return all(a.shape == b.shape for a, b in zip(answer.values, expected.values, strict=True))

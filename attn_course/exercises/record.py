@@ -30,7 +30,7 @@ EXCEPTIONS = {
 
 @dataclass(frozen=True)
 class Mistake:
-    """What a known mistake answers.
+    """The answers of a known mistake.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ def _packed(record):
 
     def put(array):
         packed = array.dtype.str, array.shape, array.tobytes()
-        if packed not in places:  # a wrong answer is often the right one on most inputs
+        if packed not in places:  # a wrong function is often right on most inputs
             places[packed] = len(data)
             data.extend(packed[2])
         return [*packed[:2], places[packed]]

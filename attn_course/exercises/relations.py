@@ -1,7 +1,7 @@
 """How the wrong numbers of an attempt relate to the right ones: twice as large, transposed, rounded.
 
-Nothing is guessed here. A relation is said only if it holds for every number of every wrong output on
-every input that fails, and if there are enough of them for chance to be out of the question.
+Nothing is guessed here. A relation is reported only if it holds for every number of every wrong
+output on every failing input, and if there are enough of them for chance to be out of the question.
 """
 
 import itertools
@@ -58,7 +58,7 @@ TWO = {
 
 
 def upon_a_mistake(record, answers, failing):
-    """Return what is said of a known mistake and of how the wrong numbers follow from those it gives.
+    """Return a known mistake's hint and how the wrong numbers follow from the mistake's numbers.
 
     Parameters
     ----------
@@ -93,7 +93,8 @@ BESIDES = {
 
 
 def mistake_on_fewest_axes(record, answers, failing):
-    """Return what is said of a known mistake that explains only the inputs without a batch, or an empty text.
+    """Return the hint of a known mistake that explains only the inputs without a batch, or an empty
+    text.
 
     Parameters
     ----------
@@ -143,7 +144,7 @@ def _upon(record, answers, others, failing):
         elif sum(got.size for got, _ in pairs) < ENOUGH or not _comparable(pairs):
             return ""
         elif _only_scaled(column):
-            return ""  # Whoever divides by another number makes one mistake, and not two.
+            return ""  # A division by another number is one mistake, not two.
         else:
             which = f"`{name}`"
             holding = (
@@ -184,7 +185,7 @@ def _only_scaled(column):
 
 
 def _pairs(record, answers, failing):
-    """Return what is wrong and what is right, by output, or nothing where they cannot be compared."""
+    """Return the wrong and right numbers, by output, or nothing if they cannot be compared."""
     pairs = []
     for i in failing:
         values, right = answers[i].values, record.expected[i].values
@@ -209,7 +210,7 @@ def _constant(which, both):
     if any(wanted.dtype.kind == "b" or not np.isfinite(wanted).all() for _, wanted in both):
         return ""
     if all(are_shares(wanted) for _, wanted in both):
-        return ""  # of a wrong total `explain` says more
+        return ""  # `explain` says more about a wrong total
     if len({float(wanted.flat[i]) for _, wanted in both for i in range(wanted.size)}) < ENOUGH - 1:
         return ""
     got = np.concatenate([g.ravel() for g, _ in both]).astype(float)
@@ -277,7 +278,7 @@ def _permuted(got, wanted):
 
 
 def _real(function):
-    """Return the relation, for arrays of numbers alone."""
+    """Return a relation that holds for arrays of real numbers alone."""
     return lambda got, wanted: (
         None if "b" in (got.dtype.kind, wanted.dtype.kind) else function(wanted)
     )
@@ -436,7 +437,7 @@ TELLING = [(holds, sentence) for holds, sentence in RELATIONS[1:] if holds is no
 
 
 def _condition(record, answers, failing):
-    """Return a sentence if exactly what stands where an input has one value is wrong."""
+    """Return a sentence if exactly the places where an input has a certain value are wrong."""
     wrong = []
     for i in failing:
         pairs = zip(answers[i].values, record.expected[i].values, strict=True)
@@ -467,7 +468,7 @@ CONDITIONS = (
 
 
 def _holds_where(record, failing, wrong, name, meets, said):
-    """Return how a condition is called if it holds just where the answers are wrong, or an empty text."""
+    """Return the name of a condition if it holds just where answers are wrong, or ""."""
     elsewhere = False
     for i, w in zip(failing, wrong, strict=True):
         array = record.cases[i].get(name)

@@ -1,10 +1,11 @@
-"""A small change of the learner's own code with which it passes: found by trying, and so true.
+"""A small change with which the learner's own code passes: found by trying, so it is certain.
 
-Where none does, one may leave a known mistake, whose hint says the rest. Each candidate changes one
-thing, as a slip of the pen would: an operator, an axis, a name, an argument, a statement; or the same thing
-wherever it stands. It runs on the inputs of the exercise, the smallest of the failing ones first, until one
-input shows that it is wrong in a way that is not known. Bounds are on counts, so that every machine says the
-same; only the page, which ends what takes ten seconds, has one on time as well.
+If no change passes, one may leave a single known mistake, whose hint says the rest. Each candidate
+changes one thing, as a slip of the pen would: an operator, an axis, a name, an argument, a
+statement; or the same thing at each place where it occurs. It runs on the inputs of the exercise,
+the smallest of the failing ones first, until one input shows that it is wrong in a way that is not
+known. Bounds are on counts, so that every machine says the same; only the page, which ends what
+takes ten seconds, has one on time as well.
 """
 
 import ast
@@ -30,19 +31,19 @@ from attn_course.exercises.diagnose import wrong_on
 from attn_course.language import text
 
 MOST_CANDIDATES = 1000
-WITH_A_HINT = 500  # are enough where there is something to say already
-ONCE_RIGHT = 100  # more, to find a plainer change than one that passes
-seconds = math.inf  # that trying may take
+WITH_A_HINT = 500  # candidates are enough if there is a hint already
+ONCE_RIGHT = 100  # more candidates, to find a plainer change than the one that passes
+seconds = math.inf  # the time that the trials may take
 MOST_STEPS = 30_000  # rounds of loops and calls, over all candidates
 STEPS_ON_ONE_INPUT = 5000
 LONGEST = 90  # characters of code that a sentence quotes
-# Where two lines are longer than this, the end that they share is left out.
+# If two lines are longer than this, their common end is left out.
 LONGEST_WHOLE = 60
 KEPT = 15  # characters of it that stay
 MOST_NUMBERS = 50  # pairs of numbers that are exchanged
-# Code that is longer than this is written twice only where nothing else helps.
+# Code that is longer than this is repeated only if no other change helps.
 LONG_TWICE = 20
-# Who uses these asks, draws or writes: not to be repeated hundreds of times.
+# Code with these names asks, draws or writes, so it must not be repeated hundreds of times.
 NOT_REPEATED = "input open exec eval breakpoint exit quit sys os plt torch"
 
 RIGHT = {
@@ -70,7 +71,7 @@ def _rows(table):
     return [[word.replace("~", " ") for word in row.split()] for row in table.split(";")]
 
 
-# By what stands in the code, what might have been meant.
+# For each operator in the code, those that might have been meant.
 OPERATORS = {
     first: others
     for first, *others in _rows("+ - *; - + /; * / @ +; / * -; @ *; // % /; % //; ** *; & |; | &")
@@ -82,7 +83,7 @@ COMPARISONS = {
         "is is~not; is~not is; in not~in; not~in in"
     )
 }
-# The functions of a row are taken for each other.
+# The functions of a row are often confused.
 FAMILIES = _rows(
     "mean sum any all max min prod argmax argmin argsort cumsum std var; max maximum; min minimum;"
     "maximum minimum add; sin cos; exp log sqrt square abs; tril triu; zeros ones zeros_like ones_like;"
@@ -99,7 +100,7 @@ WRAPS = """
 WITH_A_NAME = (
     "E / np.sqrt(N.shape[-1]); E + N; E * N; N[..., None] * E; E @ N; E / N; E - N; E & N; E | N"
 )
-# What has fewer axes would raise.
+# For arrays with fewer axes, another axis would raise.
 AXES = {
     "mT": 2,
     "swapaxes": 3,
@@ -130,7 +131,7 @@ class _Joined:
 
 
 class _Small:
-    """NumPy, but that it makes no large array: a size may have been changed into anything."""
+    """NumPy without large arrays, since a candidate may have changed a size to any number."""
 
     def __getattr__(self, name):
         found = getattr(np, name)
@@ -140,7 +141,7 @@ class _Small:
 
 
 def _small(build, *arguments, **others):
-    """Call what takes sizes, if all the numbers it is given are small."""
+    """Call a function that takes sizes if all its numbers are small."""
     for given in (*arguments, *others.values()):
         sizes = isinstance(given, int | float | tuple | list | np.generic)
         if sizes and not np.prod(np.ravel(given).astype(float)) < LARGEST:
@@ -214,7 +215,8 @@ def repaired(record, attempt, answers, failing, may_be_lists, has_hint=False, un
                         trial.most = min(trial.most, trial.candidates + ONCE_RIGHT * (cost > 1))
                 if right or not known:
                     continue
-                # Of two changes that leave as much, the plainer one is a slip mended.
+                # Of two changes that leave as many errors, the plainer one is more likely the
+                # correction.
                 rank = n_wrong, _costs(edits, source)
                 if rank < least and not _makes_a_mistake(edits, known, source):
                     nearest, least = (sentence, edits, known), rank
@@ -258,10 +260,10 @@ def _used(source):
 
 
 def _makes_a_mistake(edits, known, source):
-    """Return whether a change makes the mistake that is left, and nearer by its numbers alone.
+    """Return whether a change itself makes the mistake that is left, and only seems nearer.
 
-    It does if it takes out of the code what the hint then asks for, sets a thing beside itself, or asks
-    whether there is no mask where it was asked whether there is one.
+    It does if it removes from the code what the hint then asks for, combines an expression with
+    itself, or inverts the test whether there is a mask.
     """
     asked = [_bare(code) for code in re.findall("`([^`]*)`", known.hint["en"])]
     words, doubles = _words(source), _doubles(source)
@@ -308,7 +310,7 @@ def _strangeness(new, old, source):
 
 
 def _cost(new, old):
-    """Return how far a change is from a slip of the pen: 0 for what is too many, 3 for what is built around."""
+    """Return how far a change is from a slip: 0 if it removes a part, 3 if it adds code."""
     if not isinstance(old, ast.AST) or _is_part(new, old):
         return 0
     if _is_part(old, new):
@@ -334,7 +336,7 @@ def _words(source):
 
 
 def _doubles(source):
-    """Return how often a thing is compared with itself, taken from itself or returned twice."""
+    """Return how often code compares, subtracts or returns an expression together with itself."""
     count = 0
     for node in ast.walk(source):
         pair = ()
@@ -352,7 +354,7 @@ def _doubles(source):
 
 
 def _source(attempt):
-    """Return the tree of a function and of those that it calls and that stand beside it, or None."""
+    """Return the tree of a function and of the functions beside it that it calls, or None."""
     found, waiting = {}, [attempt]
     while waiting:
         function = waiting.pop(0)
@@ -381,7 +383,7 @@ def _source(attempt):
 
 
 class _Trial:
-    """Runs candidates, and counts what they cost."""
+    """Runs candidates, and counts their steps."""
 
     def __init__(self, record, answers, failing, attempt, source, may_be_lists):
         self.record, self.attempt, self.source = record, attempt, source
@@ -400,7 +402,8 @@ class _Trial:
         for known in self.record.mistakes:
             for others in known.answers:
                 wrong = wrong_on(others, expected)
-                # Many changes give a constant or an exception: it tells nothing of what was meant.
+                # Many changes give a constant or an exception, which shows nothing of what was
+                # meant.
                 numbers = [v.ravel() for i in wrong for v in others[i].values or ()]
                 if all(n.size <= 1 for n in numbers):
                     numbers = [np.concatenate([[], *numbers])]
@@ -426,7 +429,7 @@ class _Trial:
     def outcome(self, edits):
         """Return on how many inputs the changed function is wrong, with the known mistake that it then makes.
 
-        It is None, and so is the number, for any other wrong function.
+        The mistake and the number are None for any other wrong function.
         """
         self.candidates += 1
         if (
@@ -443,7 +446,7 @@ class _Trial:
             return None, None
 
     def _function(self):
-        """Return the function as the tree now stands, or None if it is no code."""
+        """Return the function of the current tree, or None if the tree does not compile."""
         try:
             code = compile(self.source, "<repaired>", "exec")
             code_of = self.attempt.__code__
@@ -459,9 +462,9 @@ class _Trial:
     def teaches(self, edits, failing):
         """Return whether a change that helps is one to advise.
 
-        It is not if it changes no value, as a test for what is always so, unless it is a plain copy; if it
-        leaves one value for all that there was; nor if it adds 0 or multiplies by 1. A condition is
-        looked at on every input, since the failing ones may all lie on one side of it.
+        It is not if it changes no value, as a test that is always true, unless it is a plain copy;
+        if it replaces all values by a single one; or if it adds 0 or multiplies by 1. A condition
+        is looked at on every input, since the failing ones may all lie on one side of it.
         """
         idle, used = _idle(self.source), _used(self.source)
         with _made(edits):
@@ -487,7 +490,7 @@ class _Trial:
         return True
 
     def _watched(self, edits, seen, inputs):
-        """Return what expressions give before a change and after it, wherever they are evaluated."""
+        """Return the values of expressions before and after a change, at each evaluation."""
         before, after = [], []
 
         def see(new, old):
@@ -518,7 +521,7 @@ class _Trial:
         return before, after
 
     def kinds(self, failing):
-        """Return what kind of thing stands in each place, or None for a place that no failing input reaches."""
+        """Return the kind of value in each place, or None where no failing input arrives."""
         places = [place for function in self.source.body for place in _places(function)]
         found = {}
 
@@ -563,7 +566,7 @@ class _Trial:
             if answer.modified or listed:
                 return None, None
             is_wrong = bool(wrong_on([answer], [expected[i]]))
-            if is_wrong and known is self.known:  # the first wrong one tells most of them apart
+            if is_wrong and known is self.known:  # the first wrong one distinguishes most
                 known = self._wrong_first(n)
             if known is not self.known:
                 known = [one for one in known if (i in one[2]) == is_wrong]
@@ -616,15 +619,15 @@ def _snapshot(value):
 
 
 def _alike(a, b):
-    """Return whether two things are the same numbers."""
+    """Return whether two values are the same numbers."""
     try:
         return _kind(a) == _kind(b) and np.array_equal(a, b, equal_nan=_kind(a)[2] == "f")
-    except Exception:  # noqa: BLE001 - They may be things of the learner's own.
+    except Exception:  # noqa: BLE001 - They may be objects of the learner's own classes.
         return False
 
 
 def _is_constant(values):
-    """Return whether there is a single number in all of several things."""
+    """Return whether several values all hold one and the same number."""
     kinds = map(_kind, values)
     if not all(what == "numbers" and numbers in "biuf" for what, _, numbers in kinds):
         return False
@@ -638,7 +641,7 @@ def _vary(numbers):
 
 
 def _distance(answers, expected, failing):
-    """Return on how many inputs answers cannot be compared with the right ones, and how far the others are."""
+    """Return on how many inputs answers cannot be compared, and how far off the others are."""
     n_broken, distance = 0, 0.0
     for i in failing:
         got, wanted = answers[i].values or (), expected[i].values
@@ -693,14 +696,14 @@ def _put(owner, key, node):
 
 
 def _kind(value):
-    """Return whether a thing has numbers, its axes and the kind of its numbers."""
+    """Return whether a value has numbers, its number of axes and the kind of its numbers."""
     if isinstance(value, np.ndarray | np.generic | bool | int | float):
         return "numbers", np.ndim(value), np.asarray(value).dtype.kind
     return type(value).__name__, 1, ""
 
 
 def _suits(template, kind):
-    """Return whether a template may do more than raise with a thing in it."""
+    """Return whether a template can do anything but raise for a value of this kind."""
     what, ndim, numbers = kind
     if what in ("list", "tuple"):
         return template.startswith("E[") and "None" not in template
@@ -728,7 +731,7 @@ def _candidates(source, kinds, written):
             names, put_into = _named(function), _put_into(function)
             places = [*_places(function)]
             if changes is _names:
-                places.reverse()  # Who copies a line and forgets to change a name errs in the copy.
+                places.reverse()  # A forgotten change of a name is in the copy of a line.
             for owner, key, node in places:
                 kind = kinds.get(node, ())
                 for label, new in () if kind is None else changes(node, names, kind, of_names):
@@ -761,7 +764,7 @@ def _read(node):
 
 
 def _put_into(function):
-    """Return the list that an expression is put into: in itself, NumPy would unfold it for ever."""
+    """Return the expression in a list; NumPy would unfold the object itself for ever."""
     found = {}
     for node in ast.walk(function):
         into, inner = None, []
@@ -890,7 +893,8 @@ def _numbers(value):
 def _products(node):
     a, b, symbol = node.left, node.right, _symbol(node.op)
     single = isinstance(a, ast.Constant) or isinstance(b, ast.Constant)
-    # To take a part away comes first: a softmax does not see what is subtracted in place of a division.
+    # Removing a part comes first: a softmax does not depend on a number that is subtracted instead
+    # of a division.
     yield from (("left", a), ("right", b))
     for other in OPERATORS.get(symbol, ()):
         if not (single and other in "*/@" and symbol in "+-"):
@@ -912,7 +916,7 @@ def _products(node):
 
 
 def _calls(node):
-    # To take a call away comes first: `np.round(x, 6)` is mended by no other number of digits.
+    # Removing a call comes first: no other number of digits corrects `np.round(x, 6)`.
     if node.args:
         yield "call", node.args[0]
     if isinstance(node.func, ast.Attribute):
@@ -1044,7 +1048,7 @@ def _statements(function):
 
 
 def _functions_exchanged(function):
-    """Yield two functions that are taken for each other, exchanged wherever they stand."""
+    """Yield two functions that are often confused, exchanged wherever they occur."""
     places = [p for p in _places(function) if isinstance(p[2], ast.Attribute)]
     for family in FAMILIES:
         there = [name for name in family if any(p[2].attr == name for p in places)]

@@ -1,4 +1,4 @@
-"""What `check` found, and how it shows itself."""
+"""The result of `check`, and how it is displayed."""
 
 import html
 import re
@@ -11,7 +11,7 @@ MARKS = re.compile(rf"`([^`]+)`|{EMPHASIS.pattern}")
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """What `check` found. It is true if the attempt is right, and shows itself.
+    """The result of `check`: true if the attempt is right, and displayed by itself.
 
     As the last line of a cell it is a box in a notebook and its message in a terminal;
     anywhere else, ``print`` it.

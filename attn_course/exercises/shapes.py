@@ -129,7 +129,7 @@ SHAPES = (
 
 
 def _one_axis(pairs):
-    """Return a sentence if what there is is right, and only more or less than is asked for."""
+    """Return a sentence if an array is right, except that it has an axis too many or too few."""
     found = {_cut(got, wanted) for got, wanted in pairs}
     if len(found) > 1 or None in found:
         return ""

@@ -1,8 +1,9 @@
 """Two known mistakes at once, composed of edits of a right answer.
 
-The hints of an exercise begin with a right answer, and with the edits that spoil it: each makes one known
-mistake. Two edits, one after the other, make two of them, and so tell what both at once would answer. As
-everywhere, only values are compared: an attempt may be written in any way.
+The hints of an exercise begin with a right answer, and with the edits that spoil it: each makes one
+known mistake. Two edits, one after the other, make two mistakes at once, and their answers can be
+compared with an attempt's. As everywhere, only values are compared: an attempt may be written in
+any way.
 """
 
 import functools
@@ -22,7 +23,7 @@ BOTH = {
     "es": "Hay dos errores a la vez. {0} Y el otro: {1}",
     "en": "There are two mistakes at once. {0} And the other: {1}",
 }
-# Where several others give the same numbers, none of them is said.
+# If several other pairs give the same numbers, none is reported.
 ONE_OF_BOTH = {
     "es": "Hay dos errores a la vez. Uno de ellos: {0}",
     "en": "There are two mistakes at once. One of them: {0}",
@@ -66,7 +67,7 @@ def _unfolded(code):
 
 
 def spoilt(code, edits):
-    """Return code after edits, or None if one of them finds nothing to replace."""
+    """Return code after edits, or None if an edit finds nothing to replace."""
     for old, new in edits:
         if old not in code:
             return None
@@ -75,7 +76,7 @@ def spoilt(code, edits):
 
 
 def function_of(code, name):
-    """Return the function that code defines; it knows NumPy and nothing else, and warns of nothing."""
+    """Return the function that code defines, with NumPy alone in scope and without warnings."""
     names = {"np": np}
     exec(code, names)  # noqa: S102 - The code is that of the course.
 
@@ -104,7 +105,8 @@ def _pairs(exercise_id, written):
 
 
 def two_mistakes(record, answers, failing, until, known=None):
-    """Return the hints of two known mistakes that together answer as an attempt does, or an empty text.
+    """Return the hints of two known mistakes that together give an attempt's answers, or an empty
+    text.
 
     Parameters
     ----------
@@ -145,7 +147,7 @@ def two_mistakes(record, answers, failing, until, known=None):
             continue
         try:
             function = make()
-        except SyntaxError:  # Two edits may fit each other in no way.
+        except SyntaxError:  # Two edits may not be compatible.
             continue
 
         def agrees(inputs, function=function):
@@ -166,5 +168,5 @@ def _capital(sentence):
 
 
 def _tell(numbers):
-    """Return whether there are enough numbers for chance to be out of the question."""
+    """Return whether there are enough numbers to exclude chance."""
     return np.unique(numbers).size >= (2 if numbers.size >= 4 * ENOUGH else ENOUGH)

@@ -1,4 +1,4 @@
-"""What an exercise is: random inputs, the right function, and the wrong ones learners write.
+"""Specification of an exercise: random inputs, the right function, and common wrong functions.
 
 A specification holds data and functions and runs nothing. `attn_course.exercises.record` runs it
 on inputs; whoever has inputs and answers as arrays can do without it.
@@ -111,8 +111,8 @@ def id_of(stem):
 def read_hints(path):
     """Return the hints of an exercise, by mistake.
 
-    A hint is broken into lines for those who read the file; ``as_in`` names the file beside it
-    whose hint of the same mistake is meant.
+    The lines of a hint are joined; ``as_in`` names another file, whose hint for the same mistake is
+    used.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Attentions with one fault each in their scores or their weights, for every exercise that has one in it.
+"""Attentions with one fault each in their scores or weights, for every exercise with attention.
 
 Each takes query, key, value and a mask, like `attn.reference.scaled_dot_product_attention`.
 """
@@ -62,7 +62,7 @@ def _masked_again(scores):
     return softmax(np.where(np.isneginf(scores), -np.inf, softmax(scores)))
 
 
-# The root of d_k in a whole number is 1 for d_k below 4, as though there were none.
+# The root of d_k as a whole number is 1 for d_k below 4, as though there were no root.
 ROOT_ROUNDED = tuple(
     _divided(lambda q, k, whole=whole: whole(math.sqrt(q.shape[-1])))
     for whole in (int, round, math.ceil)

@@ -31,7 +31,7 @@ def zero_if_empty(scores, weights):
 
 
 def whole_array(scores):
-    """Share out the whole array."""
+    """Normalise over the whole array."""
     return softmax(scores, axis=None)
 
 
@@ -42,7 +42,7 @@ def whole_sum(scores):
 
 
 def one_hot(scores):
-    """Give all to the largest score of each row."""
+    """Give weight 1 to the largest score of each row."""
     return np.eye(scores.shape[-1])[scores.argmax(axis=-1)]
 
 
@@ -72,12 +72,12 @@ def unstable_without_nan(scores):
 
 
 def clipped(scores):
-    """Cut large scores off so that they do not overflow."""
+    """Clip large scores so that they do not overflow."""
     return share(np.exp(np.clip(scores, -700, 700)))
 
 
 def clipped_above(scores):
-    """Cut large scores off, and give zeros where all exponentials are 0."""
+    """Clip large scores, and give zeros where all exponentials are 0."""
     return share_or_zero(np.exp(np.minimum(scores, 700)))
 
 

@@ -15,7 +15,7 @@ def _chosen(received, n_tokens):
     return np.sort(np.argsort(-received, axis=1, kind="stable")[:, : int(n_tokens)], axis=1)
 
 
-# Other scores of a token, which must not choose the same tokens by chance.
+# Wrong scores of a token; the inputs are drawn so that these choose other tokens.
 OTHER_SCORES = {
     "given": lambda w: w.sum(axis=2),
     "least": lambda w: -w.sum(axis=1),
@@ -86,7 +86,7 @@ def _by(score):
 
 
 def _of(select):
-    """Return something else of the right positions."""
+    """Return another result computed from the right positions."""
     return lambda ids, weights, n_tokens: select(ids, _chosen(weights.sum(axis=1), n_tokens))
 
 

@@ -1,4 +1,4 @@
-"""Appendix A1, `written`: what a decoding loop wrote, without its marks."""
+"""Appendix A1, `written`: the output of a decoding loop, without special tokens."""
 
 import numpy as np
 
@@ -17,7 +17,8 @@ def _ended(words, eos_id):
 
 
 def cases(seed):
-    """Return what loops left: with and without an end token, with all kinds of things after it.
+    """Return outputs of decoding loops: with and without an end token, and with any tokens after
+    it.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ def cases(seed):
             if end is not None:
                 row[1 + end] = eos_id
                 if end + 2 < length:
-                    row[length] = eos_id  # a loop that goes on for the others writes it again
+                    row[length] = eos_id  # the loop continues for other rows, and repeats it
         names = {"sos_id": sos_id, "eos_id": eos_id, "pad_id": pad_id}
         return {"ids": ids, **{name: np.array(i) for name, i in names.items()}}
 

@@ -7,7 +7,7 @@ from attn_course.exercises.spec import Exercise
 
 
 def cases(seed):
-    """Return inputs for pooling: alone and in batches, with large scores here and there.
+    """Return inputs for pooling: alone and in batches, some with large scores.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def cases(seed):
     large = draw(4, 3, 5)
     large["query"][0], large["key"][:, 0] = 1000, 1  # every score grows by 1000
     uneven = draw(3, 4, 5, batch=(2,))
-    uneven["query"][0], uneven["key"][..., 0] = 1000, [[1], [0]]  # those of one input only
+    uneven["query"][0], uneven["key"][..., 0] = 1000, [[1], [0]]  # the scores of one input only
     return [
         draw(2, 3, 4),
         draw(3, 4, 2),

@@ -7,7 +7,7 @@ from attn_course.exercises.spec import Exercise
 
 
 def read_alignment(weights):
-    """Link each word of the translation to the source word it looked at most.
+    """Link each word of the translation to the source word with the largest weight.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def cases(seed):
         return {"weights": softmax(1.5 * rng.normal(size=(n_layers, n_heads, tgt_len, src_len)))}
 
     ties = draw(2, 2, 4, 6)
-    # In quarters, so that no order of adding rounds one of the two differently.
+    # Quarters are added exactly, so that no order of the sum breaks the tie.
     ties["weights"][:, :, 1] = rng.permutation([0.0, 0.25, 0.0, 0.25, 0.25, 0.25])
     return [draw(1, 3, 3, 2), draw(2, 3, 4, 5), ties, draw(3, 2, 6, 4), draw(2, 4, 8, 7)]
 

@@ -22,7 +22,7 @@ def cases(seed):
     rng = np.random.default_rng(seed)
 
     def sparse(n):
-        """Return a mask with few True, in which 0 hears of nobody and n - 1 of somebody."""
+        """Return a mask with few True, in which 0 attends to nothing and n - 1 to something."""
         mask = rng.random((n, n)) < 1.2 / n
         mask[0], mask[n - 1, 1] = False, True
         return mask
@@ -48,7 +48,7 @@ def _one_step(mask):
 
 
 def _search(mask, steps, *, overwrite=False, double=False):
-    """Return the lengths by a search of so many steps, with its mistakes."""
+    """Return the lengths by a search of `steps` steps, which is wrong."""
     reads = mask | np.eye(len(mask), dtype=bool)
     heard = np.eye(len(mask), dtype=bool)
     lengths = np.where(heard, 0, -1)
@@ -63,7 +63,7 @@ def _search(mask, steps, *, overwrite=False, double=False):
 
 
 def _from_the_mask(mask):
-    """Return the lengths by a search that takes nothing as known before the first step."""
+    """Return the lengths by a search that starts without the zeros of the diagonal."""
     heard, lengths = mask, np.where(mask, 1, -1)
     for step in range(2, len(mask) + 1):
         heard = mask @ heard
@@ -72,7 +72,7 @@ def _from_the_mask(mask):
 
 
 def _depth_first(mask):
-    """Return the length of the first way that a search finds which follows each path to its end."""
+    """Return the length of the first path that a depth-first search finds."""
     lengths = np.full(mask.shape, -1)
 
     def visit(start, place, steps):
@@ -87,7 +87,7 @@ def _depth_first(mask):
 
 
 def _last_power(mask):
-    """Return the length of the longest path found, since each power overwrites the ones before."""
+    """Return the length of the longest path found, as each power overwrites the previous ones."""
     lengths, power = np.full(mask.shape, -1), np.eye(len(mask), dtype=int)
     for step in range(len(mask)):
         lengths[power > 0] = step
@@ -103,7 +103,7 @@ def _all_ways(mask):
 
 
 def _stop_inside(mask):
-    """Return the lengths by Floyd's three loops, the one over the stop in between being innermost."""
+    """Return the lengths by Floyd's three loops, with the intermediate stop innermost."""
     n = len(mask)
     lengths = np.where(mask, 1.0, np.inf)
     np.fill_diagonal(lengths, 0)

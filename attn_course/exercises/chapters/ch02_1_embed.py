@@ -9,7 +9,7 @@ WORDS = ("roses", "are", "red", "and", "violets", "blue", "sky", "the")
 
 
 def embed(tokens, vocabulary, table):
-    """Return the row of `table` of each token: `<unk>`'s for strangers, zeros for `<pad>`."""
+    """Return the row of `table` of each token: that of `<unk>` if unknown, zeros for `<pad>`."""
     ids = look_up(tokens, vocabulary)
     return np.where((tokens == PAD)[..., None], 0, table[ids])
 
@@ -30,7 +30,7 @@ def cases(seed):
     rng = np.random.default_rng(seed)
 
     def case(sentences, d_model):
-        # An order that is not that of the alphabet, which a binary search would need.
+        # The order is not alphabetical, as a binary search would need.
         words = rng.permutation(WORDS)
         while list(words) == sorted(words):
             words = rng.permutation(WORDS)

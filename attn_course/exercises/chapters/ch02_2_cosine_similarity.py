@@ -24,7 +24,7 @@ def cases(seed):
     def draw(n, m, d, *batch):
         while True:
             a, b = rng.normal(size=(*batch, n, d)), rng.normal(size=(*batch, m, d))
-            # Lengths that differ, and no two vectors almost parallel: that would hide mistakes.
+            # Lengths differ and no two vectors are almost parallel, which would hide mistakes.
             a *= rng.uniform(0.5, 3, (*batch, n, 1))
             b *= rng.uniform(0.5, 3, (*batch, m, 1))
             if np.abs(cosine_similarity(a, b)).max() < 0.85:
@@ -41,7 +41,7 @@ def cases(seed):
         draw(2, 3, 4, 3, 2),
         empty,
     ]
-    # One with vectors so short that a small number in the denominator counts.
+    # One input has vectors so short that a small number added to the denominator shows.
     found[2] = {name: 1e-3 * vectors for name, vectors in found[2].items()}
     return found
 
@@ -51,7 +51,7 @@ def norms(x, axis=-1, power=2):
 
 
 def over(a, b, length_a, length_b):
-    """Divide the dot products by these lengths, and give zero where one of them is zero."""
+    """Divide the dot products by these lengths; return zero where a length is zero."""
     lengths = length_a * np.swapaxes(length_b, -1, -2)
     return np.divide(a @ b.mT, lengths, out=np.zeros_like(a @ b.mT), where=lengths != 0)
 

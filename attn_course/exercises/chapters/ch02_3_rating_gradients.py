@@ -40,7 +40,8 @@ def cases(seed):
                 ratings = np.where(known, ratings, missing)
             users, films = (rng.uniform(-0.6, 0.6, (n, d)) for n in (n_users, n_films))
             some = 0 < known.sum() < known.size or missing is None
-            # Everybody rated something, not everybody as much: else two mistakes look alike.
+            # Everybody rated something, and users differ in their number of ratings, or `per_row`
+            # would only multiply by one number, as other mistakes do.
             uneven = missing is None or len(set(known.sum(axis=1))) > 1
             full = known.any(axis=0).all() and known.any(axis=1).all()
             gradients = rating_gradients(ratings, known, users, films)
@@ -58,11 +59,11 @@ def cases(seed):
     ]
 
 
-# The wrong functions. Each takes the errors from somewhere and does something with them.
+# The wrong functions. Each has wrong errors, or computes wrong gradients from the right errors.
 
 
 def of(error):
-    """Return the function that uses these errors in the right way."""
+    """Return a function that computes the gradients correctly from the errors of `error`."""
 
     def gradients(ratings, known, users, films):
         e = error(ratings, known, users, films)
@@ -72,7 +73,7 @@ def of(error):
 
 
 def times(factor):
-    """Return the function that multiplies both gradients by a number."""
+    """Return a function that multiplies both gradients by `factor(known)`."""
 
     def gradients(ratings, known, users, films):
         by_users, by_films = rating_gradients(ratings, known, users, films)
@@ -92,7 +93,7 @@ def untransposed(ratings, known, users, films):
 
 
 def one_after_the_other(rate, *, same_errors):
-    """Return the function that takes a step with the users before it looks at the films."""
+    """Return a function that updates the users' vectors before it computes the films' gradient."""
 
     def gradients(ratings, known, users, films):
         by_users, _ = rating_gradients(ratings, known, users, films)
@@ -124,7 +125,7 @@ def with_decay(ratings, known, users, films):
 
 
 def last_rating_kept(ratings, known, users, films):
-    """Assign what each rating contributes, where it has to be added to what the others did."""
+    """Overwrite each row of the gradients with one rating's contribution, instead of adding it."""
     error = errors(ratings, known, users, films)
     by_users, by_films = np.zeros(users.shape), np.zeros(films.shape)
     for i, j in np.argwhere(known):

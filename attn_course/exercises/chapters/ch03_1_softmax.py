@@ -33,7 +33,7 @@ def cases(seed):
     empty = draw(3, 4)
     empty[1] = -np.inf
     ordinary = [draw(3), draw(2, 2), draw(2, 3), draw(2, 3, 4), draw(2, 3, 2, 4)]
-    # And a row in which the mean is not near enough to the largest to save `exp`.
+    # And a row whose mean is so far below its maximum that subtracting the mean overflows.
     large = np.vstack([large, draw(3) + [2000, 2000, -2000]])
     return [{"scores": scores} for scores in (*ordinary, large, holes, empty)]
 

@@ -46,7 +46,7 @@ def cases(seed):
     padding = np.arange(5) < np.array([2, 4])[:, None, None]
     found = [
         draw(2, 3, 4, 2),
-        draw(3, 3, 4, 4),  # here key and value can change places
+        draw(3, 3, 4, 4),  # here key and value have the same shape, so they can be exchanged
         draw(4, 2, 3, 5),
         draw(2, 4, 3, 2, mask=chequered(2, 4)),
         large,
@@ -58,10 +58,11 @@ def cases(seed):
         draw(4, 5, 6, 7, batch=(2, 3), mask=padding[:, None]),
     ]
     padded = found[-2]
-    # Forbidden keys with scores in the thousands: a mask that comes late or counts little shows.
+    # Forbidden keys with scores in the thousands show a mask that is applied too late or too
+    # weakly.
     attractive = 2000 * np.sign(padded["query"][:, :1])
     padded["key"] = np.where(padding.mT, padded["key"], attractive)
-    # And allowed ones far below 0, so that a fill such as -100 is not the least of a row.
+    # And allowed scores far below 0, so that a fill value such as -100 is not the minimum of a row.
     padded["query"][:, -1, 0] = -40
     padded["key"][..., 0] = np.where(padding[:, 0], 40, attractive[..., 0])
     return found

@@ -1,4 +1,4 @@
-"""Chapter 4, `split_heads`: the same numbers with an axis more, and the ways to get it wrong."""
+"""Chapter 4, `split_heads`: the same numbers with one more axis, and the ways to get it wrong."""
 
 import numpy as np
 

@@ -142,7 +142,7 @@ def _one_sentence(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
 
 
 def _input_split(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
-    """Give head i only its own piece of x, and of each matrix the block on the diagonal."""
+    """Give head i only its own piece of x, and the diagonal block of each matrix."""
     parts = np.split(np.arange(x.shape[-1]), int(n_heads))
 
     def project(w):
@@ -169,7 +169,7 @@ def _interleaved(x, n_heads):
 
 
 def _tokens_apart(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
-    """Leave the axis of the heads behind that of the tokens, so that heads attend to heads."""
+    """Leave the axis of the heads after that of the tokens, so that heads attend to heads."""
     query, key, value = ((x @ w).reshape(*x.shape[:-1], n_heads, -1) for w in (w_q, w_k, w_v))
     weights = softmax(query @ key.mT / np.sqrt(query.shape[-1]))
     return (weights @ value).reshape(*x.shape[:-1], -1) @ w_o, weights

@@ -1,6 +1,6 @@
 """Chapter 5, `encoder_layer`: six steps in order, and the ways to lose one.
 
-One head, no biases and norms with gain 1 and bias 0: what is left is the order of the steps.
+With one head, no biases and norms with gain 1 and bias 0, only the order of the steps is left.
 """
 
 import math
@@ -102,7 +102,7 @@ def _steps(layer):
 
 
 def _post(first, second):
-    """Return a layer whose two sums are made by functions of what goes in and what was computed."""
+    """Return a layer whose two sums are functions of a sub-layer's input and output."""
 
     def layer(x, attend, feed):
         y = first(x, attend(x))

@@ -1,4 +1,4 @@
-"""Chapter 5, `cross_attention`: two sentences in one attention, and who asks whom."""
+"""Chapter 5, `cross_attention`: two sentences in one attention, and common mistakes."""
 
 import numpy as np
 
@@ -77,7 +77,7 @@ def cases(seed):
         draw(5, 5, 3, 2, 4, batch=(2,), memory_mask=padding),
     ]
     padded = found[-2]
-    # What stands in the padding draws a query: a mask that comes late or counts little shows.
+    # The padding has high scores, which show a mask that is applied too late or too weakly.
     query = padded["w_k"] @ (padded["x"][0, 0] @ padded["w_q"])
     attractive = 300 * query / (query @ query)
     padded["memory"] = np.where(padding[..., None], padded["memory"], attractive)

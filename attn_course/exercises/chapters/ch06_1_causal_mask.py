@@ -41,12 +41,12 @@ def _triangle(shift):
 
 
 def _from(condition):
-    """Return a mask from a condition on the key and on where its query stands."""
+    """Return a mask from a condition on the position of the key and that of the query."""
     return lambda n, m: condition(np.arange(m), np.arange(n)[:, None] + m - n)
 
 
 def _cache_behind(n, m):
-    """Put the triangle first, and the keys already read behind it."""
+    """Put the triangle first, and the cached keys after it."""
     return np.hstack([np.tri(n, dtype=bool), np.ones((n, m - n), dtype=bool)])
 
 

@@ -9,8 +9,9 @@ from attn_course.exercises.spec import Exercise
 def cases(seed):
     """Return the lengths of the sentences of a batch and the length they are padded to.
 
-    The batch, the lengths and the common length differ, so that no axis passes for another. How much
-    longer than the longest sentence the common length is changes as well, so that neither gives the other.
+    The batch, the lengths and the common length differ, so that no axis can be mistaken for
+    another. The difference between the common length and the longest sentence varies too, so that
+    neither determines the other.
 
     Parameters
     ----------
@@ -46,12 +47,12 @@ def _real(lengths, seq_len):
 
 
 def _rows(change):
-    """Return a mask made of the (batch_size, seq_len) array that says which tokens are real."""
+    """Return a mask computed from the (batch_size, seq_len) array that is True at real tokens."""
     return lambda lengths, seq_len: change(_real(lengths, seq_len))
 
 
 def _until(change):
-    """Return a mask whose lengths were changed before they were compared."""
+    """Return a mask whose lengths are changed before the comparison."""
 
     def mask(lengths, seq_len):
         ends = np.broadcast_to(change(lengths, seq_len), lengths.shape)

@@ -59,7 +59,7 @@ def _layers(change):
 
 
 def _after(change):
-    """Return the right answer, changed."""
+    """Return the right answer after a change."""
     return lambda mask, n: change(reachable(mask, int(n)), mask)
 
 
@@ -84,7 +84,7 @@ def _from_the_mask(mask, n_layers):
 
 
 def _already_updated(mask, n_layers):
-    """Go through the rows of the result while it is being changed."""
+    """Update the rows of the result in place, one after the other."""
     reached = mask | _own(mask)
     for _ in range(int(n_layers) - 1):
         for i in range(len(mask)):
@@ -95,7 +95,7 @@ def _already_updated(mask, n_layers):
 
 
 def _shares(least):
-    """Return where a share of the weight arrives that is larger than `least`."""
+    """Return where more than `least` of the weight arrives."""
 
     def shares(mask, n_layers):
         weights = (mask | _own(mask)).astype(float)

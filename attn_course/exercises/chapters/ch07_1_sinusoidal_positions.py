@@ -46,7 +46,7 @@ def _with(
     odd=np.cos,
     turn=1.0,
 ):
-    """Return the table with one of its ingredients exchanged for another."""
+    """Return the table with one of its parts replaced."""
 
     def table(seq_len, d_model, given):
         speeds = base(given) ** -exponents(d_model)

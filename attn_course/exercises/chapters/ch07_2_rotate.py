@@ -1,4 +1,4 @@
-"""Chapter 7, `rotate`: rotary positions, and how to turn the wrong thing the wrong way."""
+"""Chapter 7, `rotate`: rotary positions, and the ways to get them wrong."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ def rotate(x, positions, base):
 
 
 def cases(seed):
-    """Return vectors, where they stand and a base: one sequence, batches, heads.
+    """Return vectors, their positions and a base: one sequence, batches, heads.
 
     Positions are not 0, 1, 2, ..., and bases small enough for every pair to turn.
 
@@ -58,7 +58,7 @@ def _with(
     scale=1.0,
     join=_joined,
 ):
-    """Return the rotation with one of its ingredients exchanged for another."""
+    """Return the rotation with one of its parts replaced."""
 
     def rotated(x, given, number):
         speeds = base(number) ** -exponents(x.shape[-1])

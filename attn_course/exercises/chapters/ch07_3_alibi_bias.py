@@ -1,4 +1,4 @@
-"""Chapter 7, `alibi_bias`: a penalty for distance, and how to hand out another one."""
+"""Chapter 7, `alibi_bias`: a penalty for distance, and the ways to get it wrong."""
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def cases(seed):
 
 
 def _offsets(tgt_len, src_len, first=None):
-    """Return how far behind its query each key stands; negative if it is ahead."""
+    """Return the distance of each key before its query; negative if the key comes after it."""
     first = src_len - tgt_len if first is None else first
     return first + np.arange(tgt_len)[:, None] - np.arange(src_len)
 
@@ -46,7 +46,7 @@ def _distances(tgt_len, src_len, first=None):
 
 
 def _of(penalty):
-    """Return the bias whose every head is this function of its slope and the offsets."""
+    """Return a bias that is, in every head, this function of its slope and the offsets."""
 
     def bias(slopes, tgt_len, src_len):
         return penalty(slopes[:, None, None], _offsets(tgt_len, src_len).astype(float))

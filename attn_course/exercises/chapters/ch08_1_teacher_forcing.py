@@ -1,4 +1,4 @@
-"""Chapter 8, `teacher_forcing`: what the decoder reads and what it is asked for."""
+"""Chapter 8, `teacher_forcing`: the inputs of the decoder and its targets."""
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def cases(seed):
     ]
 
 
-# A wrong answer is the right one with something done to it; `tokens` says where a row ends.
+# A wrong answer is a change of the right one; `tokens` shows where a row ends.
 
 
 def _with(change):

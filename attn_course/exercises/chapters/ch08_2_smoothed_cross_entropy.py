@@ -56,7 +56,7 @@ def _log_softmax(logits):
 
 
 def _rounded(least):
-    """Return the logarithm of a probability that is already rounded."""
+    """Return the logarithm of a rounded probability."""
 
     def log_softmax(logits):
         with np.errstate(divide="ignore"):
@@ -111,7 +111,7 @@ def _pad_id_zero(logits, targets, pad_id, smoothing):
 
 
 def _every_target(log_p, targets, smoothing):
-    """Take the column of every target from every row, in place of one from each."""
+    """Take the columns of all targets from every row, instead of one target per row."""
     taken = log_p[..., targets].reshape(*targets.shape, -1).mean(axis=-1)
     return -(1 - smoothing) * taken - smoothing * log_p.mean(axis=-1)
 

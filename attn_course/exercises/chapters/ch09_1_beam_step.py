@@ -23,7 +23,8 @@ def cases(seed):
 
     def draw(n_hypotheses, vocab_size, beam_width):
         rows = np.log(softmax(rng.uniform(-1, 1, (n_hypotheses, vocab_size))))
-        # One row knows what it wants, so that it has more than one child among the best.
+        # One row has two likely tokens, so that more than one of its continuations is among the
+        # best.
         peaked = [1.5, 1.2] + (vocab_size - 2) * [-1.0]
         rows[-1] = np.log(softmax(rng.permutation(peaked) + rng.uniform(-0.1, 0.1, vocab_size)))
         scores = rng.uniform(-1.6, -1.0, n_hypotheses)
@@ -54,7 +55,7 @@ def _sum(log_probabilities, scores):
 
 
 def _from_flat(places, returns):
-    """Return a beam step with other places, or with the right ones made into other answers."""
+    """Return a beam step with wrong flat indices, or with a wrong answer from the right ones."""
 
     def step(log_probabilities, scores, beam_width):
         totals = _sum(log_probabilities, scores)

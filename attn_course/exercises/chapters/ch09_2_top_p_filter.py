@@ -24,20 +24,20 @@ def cases(seed):
 
     def draw(*shape, p, scale=1):
         noise = rng.uniform(-0.15, 0.15, shape)
-        # The most probable token is never the first, nor are the others in order.
+        # The most probable token is never the first, and the tokens are not sorted.
         logits = rng.permuted(np.broadcast_to(scale * steps[: shape[-1]], shape), axis=-1) + noise
         first = logits[..., 0] == logits.max(axis=-1)
         return {"logits": np.where(first[..., None], logits[..., ::-1], logits), "p": np.array(p)}
 
-    # Halves of halves, whose sum reaches p exactly; and a p that removes nothing. The largest logit
-    # is 0, so that every way to write the softmax gives exactly one half.
+    # Powers of one half, whose sum reaches p exactly; and a p that removes nothing. The largest
+    # logit is 0, so that every way to write the softmax gives exactly one half.
     exact = {"logits": -np.log([2.0, 1, 4, 4]), "p": np.array(0.5)}
     return [
         exact,
         draw(4, p=0.95),
         draw(4, p=0.6),
         draw(5, p=0.75),
-        # The first token is enough, though others reach p as well by themselves.
+        # The most probable token alone reaches p, although others would reach it alone as well.
         draw(6, p=0.18, scale=0.4),
         draw(2, 5, p=0.8),
         draw(3, 7, p=0.55),
@@ -69,7 +69,7 @@ def _unguarded(kept):
 
 
 def _keeping(keep, share=_share):
-    """Return a filter that keeps, of the sorted probabilities, those that a rule keeps."""
+    """Return a filter that applies a rule to the sorted probabilities."""
 
     def nucleus(logits, p):
         _, order, best = _sorted(logits)

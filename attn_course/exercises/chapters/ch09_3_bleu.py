@@ -7,7 +7,7 @@ import numpy as np
 from attn.reference import sentence_bleu
 from attn_course.exercises.spec import Exercise
 
-# Tokens whose digits, written side by side, read as those of others.
+# Tokens whose digits, written side by side, are those of other tokens.
 IDS = (1, 2, 3, 11, 12, 13, 21, 22, 112, 121)
 
 
@@ -26,7 +26,7 @@ def cases(seed):
     """
     rng = np.random.default_rng(seed)
     patterns = [
-        # repeats to clip, shorter and longer candidates, words in another place, no bigram left
+        # repeats to clip, shorter and longer candidates, words in another place, no common bigram
         ("abcd", "abce", 1),
         ("abaab", "abcde", 2),
         ("abcde", "abcdefg", 2),

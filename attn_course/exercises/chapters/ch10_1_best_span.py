@@ -26,15 +26,15 @@ def cases(seed):
         start, end = rng.permutation(2 * seq_len).reshape(2, -1) + rng.uniform(0, 0.4, (2, seq_len))
         return {"start": start - seq_len, "end": end - seq_len, "max_words": np.array(max_words)}
 
-    # The best end comes before the best start; the longest allowed span wins; so does a long one
-    # if nobody counts; one word.
+    # The best end comes before the best start; the longest allowed span wins; a too long span would
+    # win without the limit; one word.
     backwards = {"start": [1.0, 4.0, 2.5, 0.0], "end": [3.5, 0.5, 1.1, 2.0], "max_words": 3}
     far = {"start": [4.0, 1.0, 0.2, 2.2, 0.1], "end": [0.3, 1.5, 0.4, 1.1, 4.0], "max_words": 2}
     long = {"start": [3.0, 0.5, 1.0, 0.0], "end": [0.2, 1.0, 4.0, 0.1], "max_words": 2}
     fixed = [{name: np.array(x) for name, x in case.items()} for case in (backwards, far, long)]
     sizes = [(1, 1), (4, 1), (5, 3), (6, 2), (7, 4), (8, 8), (9, 3), (12, 5), (12, 2), (15, 4)]
     drawn = [draw(*size) for size in sizes]
-    # Logits that are all negative, as those of an unsure reader are.
+    # All logits are negative, as those of an unsure reader are.
     low = {name: x - 20 * (name != "max_words") for name, x in drawn[2].items()}
     return [*fixed, low, *drawn]
 

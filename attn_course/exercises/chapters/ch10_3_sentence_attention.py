@@ -1,4 +1,4 @@
-"""Chapter 10, `sentence_attention`: sentences by what they receive, and the ways to miscount."""
+"""Chapter 10, `sentence_attention`: the attention that sentences receive, and mistakes."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ def cases(seed):
 
     def draw(n_layers, n_heads, lengths):
         n = sum(lengths)
-        # Some tokens are looked at by everyone, as in a trained model.
+        # All tokens attend to some tokens, as in a trained model.
         scores = rng.normal(size=(n_layers, n_heads, n, n)) + 1.5 * rng.normal(size=n)
         return {"weights": softmax(scores), "sentence": np.repeat(range(len(lengths)), lengths)}
 

@@ -1,4 +1,4 @@
-"""Chapter 11, `mask_tokens`: what a masked language model reads and is asked for; and slips."""
+"""Chapter 11, `mask_tokens`: the inputs and targets of a masked language model; and mistakes."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from attn_course.exercises.spec import Exercise
 
 
 def cases(seed):
-    """Return inputs: one sentence and batches, each with every fate that a token can have.
+    """Return inputs: one sentence and batches, each with every case that a token can be.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def cases(seed):
         dice = rng.uniform(0.0, 1.0, shape)
         dice[:, [1, 2, 3, 4, 6, 7]] = fates
         dice[:, [0, 5, n_words + 1, n_words + 2]] = 0.4
-        # Exactly on the borders, which are not below themselves.
+        # Values equal to the thresholds, which do not count as below them.
         chance[:, 9], dice[:, [4, 7]] = CHOSEN, (MASKED, MASKED + REPLACED)
         others = N_SPECIAL + (tokens - N_SPECIAL + rng.integers(1, 4, shape)) % (vocab_size - 5)
         return {
@@ -58,7 +58,7 @@ def _rule(
     touched=lambda chance, dice: dice < MASKED + REPLACED,
     labels=lambda tokens, chosen, inputs, ignore_id: np.where(chosen, tokens, ignore_id),
 ):
-    """Return the right function, but for the parts that are given."""
+    """Return the right function with the given parts replaced."""
 
     def function(tokens, chance, dice, others, mask_id, ignore_id):
         asked = chosen(tokens, chance, dice)

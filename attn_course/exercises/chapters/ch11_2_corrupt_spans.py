@@ -1,4 +1,4 @@
-"""Chapter 11, `corrupt_spans`: text with holes, and what was in them; and slips."""
+"""Chapter 11, `corrupt_spans`: text with holes, and the tokens of the holes; and mistakes."""
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def _spans(
     mark_first=True,
     asked=lambda targets, first, n: [*targets, first + n],
 ):
-    """Return the right function, but for the parts that are given."""
+    """Return the right function with the given parts replaced."""
 
     def function(tokens, hidden, first_sentinel):
         first, read, targets, number = int(first_sentinel), [], [], 0
@@ -106,7 +106,7 @@ def _hidden_numbered(tokens, hidden, first_sentinel):
 
 
 def _one_mark(tokens, hidden, first_sentinel):
-    """Mark the first span only, having forgotten to note that it ended."""
+    """Mark the first span only, since the end of a span is not recorded."""
     begin = np.zeros(len(hidden), dtype=bool)
     begin[np.flatnonzero(hidden)[:1]] = True
     return _spans(starts=lambda h: begin)(tokens, hidden, first_sentinel)

@@ -1,4 +1,4 @@
-"""Chapter 11, `contrastive_loss`: which caption belongs to which image; and slips."""
+"""Chapter 11, `contrastive_loss`: which caption belongs to which image; and mistakes."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def cases(seed):
     def draw(batch_size, d_model, temperature):
         lengths = rng.uniform(0.5, 2.0, size=(2, batch_size, 1))
         images, noise = rng.normal(size=(2, batch_size, d_model))
-        # One vector is the longest by far: who forgets to normalise cannot be near.
+        # One vector is much longer than the others, so an answer without normalisation is far off.
         lengths[:, 0] = 3.0
         texts = 0.5 * images + noise
         return {
@@ -34,8 +34,8 @@ def cases(seed):
         }
 
     shapes = ((2, 3, 0.5), (3, 2, 0.7), (4, 5, 0.2), (5, 8, 1.5), (6, 4, 0.07), (7, 16, 0.3))
-    # Each image is nearest to another's text, and the temperature makes logits of 1000 of that; the
-    # last image is far from all texts, so that one maximum does not serve for every row.
+    # Each image is nearest to the text of another image, and the temperature makes its logits about
+    # 1000; the last image is far from all texts, so that one maximum does not serve every row.
     images = 2 * np.eye(4) + rng.uniform(-0.1, 0.1, size=(4, 4))
     texts = np.roll(images, 1, axis=0) * 0.7
     images[-1] = -texts.sum(axis=0)
@@ -66,7 +66,7 @@ def _logits(images, texts, temperature):
 
 
 def _loss(logits=_logits, loss=_both):
-    """Return the right function, but for the parts that are given."""
+    """Return the right function with the given parts replaced."""
     return lambda images, texts, temperature: loss(logits(images, texts, temperature))
 
 
@@ -103,7 +103,7 @@ def _unit_squared(x):
 
 
 def _over(loss):
-    """Return a loss divided by the temperature, which its softmax has not seen."""
+    """Return a loss that is divided by the temperature, instead of the logits."""
     return lambda images, texts, temperature: loss(_cosines(images, texts)) / temperature
 
 

@@ -7,7 +7,7 @@ from attn_course.exercises.spec import Exercise
 
 
 def cases(seed):
-    """Return pairs of parts: either may hold the largest score, or see nothing for a query.
+    """Return pairs of parts: either may hold the largest score, or hold no key for a query.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def cases(seed):
 
 
 def _scaled(peak, scale_a, scale_b, answer=lambda peak, total, output: (peak, total, output)):
-    """Return a merge with its own peak, its own factors, and its own use of the three results."""
+    """Return a merge with another peak, other factors, or another use of the three results."""
 
     def merge(peak_a, total_a, output_a, peak_b, total_b, output_b):
         m = peak(peak_a, peak_b)
@@ -86,7 +86,7 @@ def _one(peak_a, peak_b, m):
 
 
 def _right(answer):
-    """Return a merge whose three results are right, but handed back as something else."""
+    """Return a merge whose three results are right, but are returned in another form."""
     return _scaled(_larger, _down_a, _down_b, answer)
 
 

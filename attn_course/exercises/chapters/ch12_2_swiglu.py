@@ -12,7 +12,8 @@ def _silu(z):
 
 
 def swiglu(x, w_1, w_3, w_2):
-    """Return what a gated feed-forward network makes of each vector: ``(silu(x w_1) * x w_3) w_2``.
+    """Return the output of a gated feed-forward network for each vector: ``(silu(x w_1) * x w_3)
+    w_2``.
 
     Parameters
     ----------

@@ -39,7 +39,8 @@ def accept(target, draft, token, dice):
 
 
 def cases(seed):
-    """Return one token and batches; the target likes each more than the draft does, or less.
+    """Return one token and batches; the target gives tokens more or less probability than the draft
+    does.
 
     Parameters
     ----------
@@ -58,16 +59,16 @@ def cases(seed):
         target, draft = ((p + 0.02) / (p + 0.02).sum(-1, keepdims=True) for p in (target, draft))
         token = rng.integers(shape[-1], size=shape[:-1]).astype(np.intp)
         if forbidden:
-            # What the target would never say.
+            # A token to which the target gives probability 0.
             np.put_along_axis(target, token[..., None], 0.0, axis=-1)
             target = _shared(target)
         ratio = _at(target, token) / _at(draft, token)
-        # On either side of what decides, and away from the limit; some below the target's own.
+        # On either side of the threshold and away from it; some below the target's own probability.
         kind = rng.integers(3, size=token.shape).astype(np.intp)
         dice = np.choose(kind, [0.7 * ratio, 1.4 * ratio + 0.02, 0.95 * _at(target, token)])
         dice = dice.clip(0.01, 0.98)
         if forbidden:
-            dice[-1] = 0.0  # the smallest there is, and still not below a ratio of 0
+            dice[-1] = 0.0  # the smallest number possible, which is still not below a ratio of 0
         return {"target": target, "draft": draft, "token": token, "dice": dice}
 
     return [draw(5), draw(4), draw(8, 4), draw(12, 6), draw(4, 5, forbidden=True), draw(3, 4, 7)]

@@ -1,4 +1,4 @@
-"""Chapter 13, `patch_effect`: which share of the way a patch goes, over several pairs, and how to get it wrong."""
+"""Chapter 13, `patch_effect`: the share of a score that a patch restores, and common mistakes."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from attn_course.exercises.spec import Exercise
 
 
 def patch_effect(clean, corrupted, patched):
-    """Return the share of the way from the corrupted score to the clean one, of all pairs together.
+    """Return which share of the change from corrupted to clean scores is restored, over all pairs.
 
     Parameters
     ----------
@@ -47,15 +47,15 @@ def cases(seed):
     def draw(n_pairs, *shape):
         clean, corrupted = rng.uniform(1, 5, n_pairs), rng.uniform(-4, 0.5, n_pairs)
         if n_pairs > 4:
-            # A pair with next to nothing to gain, and one whose corrupted sentence wins.
+            # A pair whose scores hardly differ, and one whose corrupted score is the higher one.
             clean[-1], clean[-2] = corrupted[-1] + 0.1, corrupted[-2] - 0.8
         apart = (-1, *[1] * len(shape))
-        # The single pair is led away from the clean sentence, so that a sign that is lost shows.
+        # The patch moves the single pair away from the clean score, so that a lost sign shows.
         low, high = (-0.2, 1.1) if n_pairs > 1 else (-0.4, -0.1)
         share = rng.uniform(low, high, (n_pairs, *shape))
         patched = corrupted.reshape(apart) + share * (clean - corrupted).reshape(apart)
         if n_pairs > 4:
-            patched += rng.uniform(0.1, 0.3, (n_pairs, *shape))  # of no consequence for the rest
+            patched += rng.uniform(0.1, 0.3, (n_pairs, *shape))  # must not change the other scores
         return {"clean": clean, "corrupted": corrupted, "patched": patched}
 
     return [draw(1), draw(5), draw(4, 4), draw(3, 6), draw(6, 4, 5), draw(5, 5, 5)]

@@ -1,4 +1,4 @@
-"""Chapter 13, `induction_score`: how much heads look at what followed last time, and how to get it wrong."""
+"""Chapter 13, `induction_score`: attention to the token that followed last time, and mistakes."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from attn_course.exercises.spec import Exercise
 
 
 def induction_score(weights, period):
-    """Return how much each head attends, in a repetition, to what followed the same token before.
+    """Return the mean weight of each head on the token that followed the query's token last time.
 
     Parameters
     ----------
@@ -30,7 +30,8 @@ def induction_score(weights, period):
 
 
 def cases(seed):
-    """Return causal weights of one head and of several, of texts repeated twice, more or in part.
+    """Return causal weights of one head and of several, of texts with two copies, more copies, or
+    an incomplete last copy.
 
     Parameters
     ----------
@@ -120,7 +121,8 @@ def _mean_key_of_the_next_token(weights, period):
 
 
 def _on_the_next_token(weights, period):
-    # The beginning of the text holds the next token too, where nothing stands before it.
+    # Key 0 counts as well where it holds the next token, although no occurrence of the query's
+    # token precedes it; `_places_of_all_copies` leaves it out.
     queries, keys = np.arange(period, weights.shape[-1])[:, None], np.arange(weights.shape[-1])
     are_next = ((queries + 1 - keys) % period == 0) & (keys < queries)
     return weights[..., int(period) :, :] * are_next, are_next

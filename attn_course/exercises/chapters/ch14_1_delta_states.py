@@ -1,4 +1,4 @@
-"""Chapter 14, `delta_states`: a memory that corrects what it answers, and ways to miss it."""
+"""Chapter 14, `delta_states`: a memory that corrects its values, and common mistakes."""
 
 import numpy as np
 

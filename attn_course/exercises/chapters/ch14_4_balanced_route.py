@@ -58,14 +58,14 @@ def _signed(bias, load, step):
 
 
 def _route(scores, bias, n_active, step, *, best=_best, weigh=_shares, count=_load, move=_signed):
-    """Route, wrong in what is asked for."""
+    """Route with the given parts replaced."""
     chosen = best(scores, bias, n_active)
     weights = weigh(scores, bias, chosen)
     return chosen, weights, move(bias, count(chosen, weights, len(bias)), step)
 
 
 def cases(seed):
-    """Return batches in which the bias changes who is chosen, with one expert a token or several.
+    """Return batches in which the bias changes the choice, with one or several experts per token.
 
     Parameters
     ----------
@@ -88,9 +88,9 @@ def cases(seed):
             plain = _load(_best(scores, 0 * bias, n_active), None, n_experts)
             order = np.sort(np.concatenate([scores, scores + bias]), axis=1)
             apart = np.diff(order, axis=1).min() > 0.01
-            # Where the mean is a whole number of tokens, one expert gets exactly that.
+            # If the mean load is a whole number of tokens, one expert has exactly this load.
             still = load.sum() % n_experts > 0 or (load == load.mean()).any()
-            # The bias changes more than the order, and no two ways to count agree.
+            # The bias changes more than the order, and no two ways to count the load agree.
             if apart and still and len(set(load)) > 2 and (plain != load).any():
                 sizes = {"n_active": np.array(n_active), "step": np.array(rng.uniform(0.02, 0.1))}
                 return {"scores": scores, "bias": bias} | sizes

@@ -30,7 +30,7 @@ def dpo_loss(policy_chosen, policy_rejected, reference_chosen, reference_rejecte
 
 
 def cases(seed):
-    """Return one pair and several, some of which the model has the wrong way round.
+    """Return one pair and several, in some of which the model prefers the rejected answer.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ from attn_course.exercises.spec import Exercise
 
 
 def group_advantages(rewards):
-    """Return how much better each answer is than those drawn for the same prompt.
+    """Return how much better each answer is than the others drawn for the same prompt.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Chapter 16, `step_intensity`: operations for each byte of a step of writing, and ways to miss them."""
+"""Chapter 16, `step_intensity`: operations per byte of a decoding step, and common mistakes."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from attn_course.exercises.spec import Exercise
 
 
 def step_intensity(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
-    """Return the arithmetic intensity of writing one token of each text of a batch.
+    """Return the arithmetic intensity of decoding one token for each text of a batch.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def cases(seed):
 
 
 def _intensity(n, layers, d, d_kv, bits, context, batch, **other):
-    """Return the intensity, with other numbers where a mistake has them."""
+    """Return the intensity; a mistake passes other numbers."""
     ways = {
         "per_weight": 2,
         "per_key": 4,
@@ -88,7 +88,7 @@ def _intensity(n, layers, d, d_kv, bits, context, batch, **other):
 
 
 def _with(other):
-    """Return the function of a mistake, whose numbers `other` gives from the right ones."""
+    """Return a wrong function, with numbers that `other` computes from the right ones."""
 
     def intensity(n_parameters, n_layers, d_model, d_kv, bits, context, batches):
         given = (n_parameters, n_layers, d_model, d_kv, bits, context, batches)

@@ -1,4 +1,4 @@
-"""Chapter 16, `online_tile`: one tile of an online softmax, and ways to miss it."""
+"""Chapter 16, `online_tile`: one tile of an online softmax, and the common mistakes."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from attn_course.exercises.spec import Exercise
 
 
 def online_tile(peak, total, output, scores, values):
-    """Return what is kept after one more tile has been read.
+    """Return the peak, total and output after one more tile.
 
     Parameters
     ----------
@@ -17,7 +17,7 @@ def online_tile(peak, total, output, scores, values):
     output : array, shape (d_v,)
         The sum of the values so far, each times its exponential.
     scores : array, shape (n,)
-        Of the tile.
+        The scores in the tile.
     values : array, shape (n, d_v)
 
     Returns
@@ -79,7 +79,7 @@ def _parts(peak, scores):
 
 
 def _as(way):
-    """Return the function of a mistake; `way` gets the parts and returns sum, output and maybe a peak."""
+    """Return a wrong `online_tile`; `way` returns (total, output), or peak, total and output."""
 
     def tile(peak, total, output, scores, values):
         new, factor, powers = _parts(peak, scores)
@@ -91,7 +91,7 @@ def _as(way):
 
 
 def _of_the_tile(new, factor, p, peak, total, output, scores, values):
-    """Return the largest of the tile as the peak, whatever came before."""
+    """Return the largest score of the tile as the peak, ignoring the previous peak."""
     top = scores.max()
     factor, p = np.exp(peak - top), np.exp(scores - top)
     return top, total * factor + p.sum(), output * factor + p @ values
