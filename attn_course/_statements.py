@@ -1,4 +1,4 @@
-"""What the statements of a cell read and set."""
+"""The names that the statements of a cell read and set."""
 
 import ast
 import symtable
@@ -92,11 +92,11 @@ def needed(statements, wanted, given=frozenset()):
             if isinstance(called, ast.Name):
                 written |= sets_globals.get(called.id, set())
             elif isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
-                written |= {called.value.id} - imported  # A method may change whom it is asked of.
+                written |= {called.value.id} - imported  # A method may change its object.
     kept, wanted, n_wanted = [], {*wanted, "*"}, 0
     while len(wanted) > n_wanted:
         n_wanted = len(wanted)
         kept = [(one, read) for one, read, written in found if written & wanted]
         wanted.update(*(read - given for _, read in kept))
-    # What was executed again counts once, where it was executed last.
+    # A statement that was executed again counts once, at its last place.
     return list({ast.dump(one): one for one, _ in reversed(kept)}.values())[::-1]

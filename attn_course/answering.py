@@ -1,9 +1,10 @@
 """From predicting to answering: a verifier, one with a hole, and the losses that teach a model to answer.
 
-A model that was trained to predict text is taught to answer by examples (`answer_loss`), by pairs of
-a better and a worse answer (`dpo_loss`), or by a reward for what it says itself
-(`group_advantages`, `policy_gradient_loss`), on a leash (`kl_estimate`). Each loss is that of its
-paper, in the fewest lines. The grammar of the course knows the one right answer to a prompt, so
+A model that was trained to predict text is taught to answer by examples (`answer_loss`), by pairs
+of a better and a worse answer (`dpo_loss`), or by a reward for its own answers (`group_advantages`,
+`policy_gradient_loss`), with a penalty for the divergence from a reference (`kl_estimate`). Each
+loss is that of its paper, in the fewest lines. The grammar of the course knows the one right answer
+to a prompt, so
 `verify` is never wrong.
 """
 
@@ -294,9 +295,9 @@ def group_advantages(rewards: Tensor, *, divide: bool = True) -> Tensor:
 
 
 def policy_gradient_loss(log_probabilities: Tensor, advantages: Tensor) -> Tensor:
-    """Return a loss whose gradient is that of the expected reward, with the sign turned.
+    """Return a loss whose gradient is minus that of the expected reward.
 
-    Its value says nothing: only its gradient does, at the answers that the model itself has drawn.
+    Its value has no meaning; its gradient has, at answers that the model itself has drawn.
 
     Parameters
     ----------
@@ -330,7 +331,7 @@ def policy_gradient_loss(log_probabilities: Tensor, advantages: Tensor) -> Tenso
 
 
 def kl_estimate(log_policy: Tensor, log_reference: Tensor) -> Tensor:
-    """Return an estimate of how far the model has gone from the reference, at tokens it has drawn.
+    """Return an estimate of the divergence of the model from the reference, at tokens it has drawn.
 
     The mean over many draws is the divergence KL(policy || reference), and no value is negative.
 

@@ -1,4 +1,4 @@
-"""Pairs of English texts that differ in one word and call for different words after them.
+"""Pairs of English texts that differ in one word and have different right next words.
 
 They are the questions that chapter 13 asks of SmolLM2: in each pair, the clean text is
 followed by one of two words and the corrupted text by the other. All texts of a kind have the
@@ -99,7 +99,7 @@ def pronouns():
 
 
 def ids_of(tokenizer, contrasts):
-    """Return the ids of the texts of a kind, and of the words due after them.
+    """Return the ids of the texts of a kind, and of their right next words.
 
     Returns
     -------

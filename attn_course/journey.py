@@ -1,6 +1,6 @@
 """The numbers of one sentence on its way through a translator.
 
-The opening page shows them in the drawing of the machine. Those of its example are computed
+The opening page shows them in the drawing of the machine. The numbers of its example are computed
 here; for a sentence that a reader types, the page computes them itself.
 """
 

@@ -1,7 +1,8 @@
 """The language of figure labels, widgets, hints and quizzes: Spanish or English.
 
-Until somebody sets it, it is that of the folder that Python was started in, if it bears the name of
-one: in ``notebooks/en`` also a cell that runs first after a restart speaks English. Elsewhere it is Spanish.
+Until the language is set, it is that of the folder in which Python was started, if the folder has
+the name of a language: in ``notebooks/en`` also the first cell after a restart is in English.
+Elsewhere it is Spanish.
 """
 
 import os

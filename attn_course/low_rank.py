@@ -50,7 +50,8 @@ class LowRank(nn.Module):
     @torch.no_grad()
     def merged(self) -> nn.Linear:
         """Return one linear layer that computes the same."""
-        # The copy leaves the matrix as it is for another layer that shares it, such as an embedding.
+        # The copy leaves the matrix unchanged for another layer that shares it, such as an
+        # embedding.
         linear = copy.deepcopy(self.linear)
         linear.weight += self.scale * self.up @ self.down
         return linear

@@ -1,7 +1,7 @@
 """MiniLM, the pretrained model that makes a vector of a sentence, or how to fetch it.
 
-It is a BERT of six layers. The vector of a sentence is the mean of those of its tokens, brought to
-length 1, so that the dot product of two is their cosine.
+It is a BERT of six layers. The vector of a sentence is the mean of the vectors of its tokens,
+normalised to length 1, so that the dot product of two vectors is their cosine.
 
 References
 ----------
@@ -68,9 +68,9 @@ def vectors(model, tokenizer, texts, attends=True):
 def received(model, tokenizer, sentences):
     """Return how much attention each sentence of a text receives, by token.
 
-    As `attn.applications.summarization.Summarizer.sentence_scores` counts it: the mean over layers,
-    heads and queries, then over the tokens of the sentence. The two marks around the text count
-    as queries alone.
+    It is counted as by `attn.applications.summarization.Summarizer.sentence_scores`: the mean over
+    layers, heads and queries, then over the tokens of the sentence. The two special tokens around
+    the text count as queries alone.
 
     Parameters
     ----------
@@ -91,5 +91,5 @@ def received(model, tokenizer, sentences):
 
 
 def _tensor(model, ids):
-    """Return ids where the model is."""
+    """Return ids as a tensor on the device of the model."""
     return torch.tensor(ids, device=next(model.parameters()).device)

@@ -3,7 +3,7 @@
 A translator that has met one name eighteen thousand times learns that name; one that has met
 thousands of names learns to copy. And every word of the five documents is in the grammar, while
 people who collect sentences seldom write of violets. Both translators of real sentences that come
-with the course have learnt from this; ``python -m experiments directions`` asks what it brings.
+with the course have learnt from this; ``python -m experiments directions`` measures the effect.
 """
 
 import hashlib
@@ -22,9 +22,9 @@ def _listed(text):
     return tuple(text.split())
 
 
-# The names that stand in Tatoeba for anybody, and how often they are left as they are.
+# The names that Tatoeba uses for anybody, and how often they are kept.
 MAN, WOMAN, KEPT = "Tom", "Mary", 0.4
-# A name that people have is put in their place, or one that nobody has met.
+# A real name replaces them, or an invented one.
 MEN = _listed(
     "Adam Adrián Alan Álex Andrés Ben Carlos Daniel David Diego Eduardo Emilio Felipe Fernando Frank "
     "George Hugo Iván Jack James Javier John Jorge José Juan Kevin Leo Luis Manuel Marco Mario Mark "
@@ -84,7 +84,7 @@ def mixture(n_train=None, n_grammar=8_000):
 
 
 def with_another_name(pair):
-    """Return a pair about Tom or Mary as one about somebody else, or as it is.
+    """Return a pair about Tom or Mary with another name, or unchanged.
 
     Examples
     --------
@@ -116,7 +116,8 @@ def invented(drawn, endings):
 
 
 def with_other_digits(pair, time=0):
-    """Return a pair with other numbers of as many digits, or None if its sides have not the same.
+    """Return a pair with other numbers of as many digits, or None if its sides have different
+    numbers.
 
     Examples
     --------
@@ -140,7 +141,7 @@ def with_other_digits(pair, time=0):
 
 
 def written(pair):
-    """Return a pair of the grammar as one writes it.
+    """Return a pair of the grammar as people write it, with capitals and full stops.
 
     Examples
     --------
@@ -163,6 +164,6 @@ def _names():
 
 
 def _dice(pair, purpose):
-    """Return dice that fall alike for the same pair, whichever others are drawn with it."""
+    """Return a random generator that depends only on the pair and the purpose."""
     seed = hashlib.sha256(f"{purpose}\n{pair.source}\n{pair.target}".encode()).digest()
     return random.Random(seed)

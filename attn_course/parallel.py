@@ -28,8 +28,8 @@ SHARED = {
 class TensorParallel(nn.Module):
     """One process's part of an attention or a feed-forward network, with its place in a layer.
 
-    What comes out is the sum of what the parts compute, in all processes alike. It takes one sum over
-    the processes on the way forward, and one on the way back.
+    The output is the sum of what the parts compute, the same in all processes. It takes one sum
+    over the processes on the way forward, and one on the way back.
 
     Parameters
     ----------
@@ -114,9 +114,9 @@ class ExpertParallel(nn.Module):
     """One process's part of the experts of a layer, with the router and the shared expert.
 
     Each process brings tokens of its own. They travel to the processes that have their experts, and
-    what these compute travels back: two exchanges forward, two on the way back. The gradients of the
-    experts are then complete. Those of the router and of the shared expert, which all processes have,
-    are yet to be summed, as in data parallelism.
+    what these compute travels back: two exchanges forward, two on the way back. The gradients of
+    the experts are then complete. The gradients of the router and of the shared expert, which all
+    processes have, must still be summed, as in data parallelism.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class ExpertParallel(nn.Module):
         """Return a Tensor of the shape of `x`, (..., d_model): what the experts make of these tokens."""
         rows = x.reshape(-1, self.d_model)
         chosen, weights = self.common.route(rows)
-        # A token stands here once for each of its experts, sorted by expert, then by place.
+        # A token occurs here once for each of its experts, sorted by expert, then by position.
         order = chosen.flatten().argsort(stable=True)
         token = order // self.common.n_active
         counts = chosen.flatten().bincount(minlength=self.n_experts).view(self.count, -1)
@@ -177,7 +177,7 @@ class ExpertParallel(nn.Module):
         sent, received = counts.sum(1).tolist(), arriving.sum(1).tolist()
 
         arrived = _Exchange.apply(rows[token], sent, received)
-        # They come from one process after another, and from each sorted by expert.
+        # The rows arrive from one process after another, sorted by expert within each.
         pieces = [*arrived.split(arriving.flatten().tolist())]
         for i, expert in enumerate(self.experts):
             of_all = slice(i, None, self.n_local)
@@ -193,7 +193,7 @@ class ExpertParallel(nn.Module):
 
 
 class _Enter(torch.autograd.Function):
-    """Nothing forward; on the way back the sum of all gradients. The f of Megatron-LM."""
+    """The identity forward; the sum of all gradients backward. The f of Megatron-LM."""
 
     @staticmethod
     def forward(ctx, x):
@@ -205,7 +205,7 @@ class _Enter(torch.autograd.Function):
 
 
 class _Leave(torch.autograd.Function):
-    """The sum over all processes forward; on the way back nothing. The g of Megatron-LM."""
+    """The sum over all processes forward; the identity backward. The g of Megatron-LM."""
 
     @staticmethod
     def forward(ctx, x):

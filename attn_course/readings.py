@@ -18,7 +18,7 @@ SUBJECTS = ("climate", "computers", "news")
 
 
 class Reading(NamedTuple):
-    """A passage and what was written about it.
+    """A passage with its title, summaries, questions and answers.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ def readings():
 
 
 def sentences_to_translate():
-    """Return fifty sentences in English and what a person would say in Spanish.
+    """Return fifty English sentences and their Spanish translations by a person.
 
     Returns
     -------

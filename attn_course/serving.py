@@ -17,7 +17,7 @@ from attn.transformer import DecoderOnly, TransformerConfig
 
 
 class Work(NamedTuple):
-    """What a job asks of a processor and of its memory.
+    """The operations and the memory traffic of a job.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Work(NamedTuple):
 
 
 def roofline(intensity, peak, bandwidth):
-    """Return how many operations a second are possible at most.
+    """Return the maximum number of operations per second.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def prefill_and_decode(
     weight_bits: float = 32,
     cache_bits: float = 32,
 ) -> tuple[Work, Work]:
-    """Count what reading prompts takes, and what writing one more token after each takes.
+    """Count the work of reading prompts, and of writing one more token after each.
 
     Only matrix products are counted, two operations for each number of a matrix and each token, and
     attention as far back as the causal mask lets it see. The bytes are those of the weights, once
@@ -268,7 +268,7 @@ class PagedCache:
 
     @property
     def n_used(self) -> int:
-        """Number of pages that somebody reads."""
+        """Number of pages in use."""
         return len(self._readers) - len(self._free)
 
     def start(self, request: Hashable, ids: Sequence[int]) -> int:
@@ -357,7 +357,8 @@ class PagedCache:
 def read_on(model: DecoderOnly, cache: PagedCache, request: Hashable, ids: Sequence[int]) -> Tensor:
     """Let a model read the next tokens of a request, whose keys and values the cache then holds.
 
-    A request that is not open yet is started, and what the cache knows of its prompt is not read again.
+    A request that is not open yet is started, and the part of its prompt in the cache is not read
+    again.
 
     Parameters
     ----------

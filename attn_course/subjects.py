@@ -1,7 +1,7 @@
 """A small task of classification: what is a line written to a town about?
 
 `subjects.toml` holds ten lines for each of four subjects, in English and in Spanish, line by line
-the same. Two of each are examples, and the others are to be asked.
+the same. Two of each are examples, and the others are for testing.
 """
 
 import tomllib

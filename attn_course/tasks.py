@@ -16,7 +16,7 @@ LANGUAGES = ("en", "es")
 
 
 class Form(NamedTuple):
-    """How a question is put.
+    """The form of a question: its language, headings and labels.
 
     Attributes
     ----------

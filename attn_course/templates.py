@@ -1,4 +1,4 @@
-"""Sentences with slots, and what to write in them: the rules beneath the generated data."""
+"""Sentences with slots and the values for them: the rules behind the generated data."""
 
 import re
 import tomllib
@@ -51,7 +51,7 @@ class Grammar:
                 return values
 
     def fill(self, rng, template, values):
-        """Write a template out.
+        """Fill the slots of a template.
 
         Parameters
         ----------

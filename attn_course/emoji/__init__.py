@@ -5,8 +5,8 @@
 `searcher`  ``EmojiSearcher``: the emoji whose pictures are nearest to a text
 ==========  =====================================================================
 
-``python -m experiments emoji`` fetches the pictures and names and trains it. What lies beside
-this file is the encoder of texts, one vector per emoji, and the code points of the emoji.
+``python -m experiments emoji`` fetches the pictures and names and trains it. Beside this file lie
+the encoder of texts, one vector per emoji, and the code points of the emoji.
 """
 
 import unicodedata
@@ -19,7 +19,7 @@ MAX_TOKENS = 12
 def plain(text):
     """Return a text as the model reads it: small letters without marks, after one space.
 
-    With the space a word is cut in the same way wherever it stands.
+    With the space, a word is tokenised in the same way at every position.
 
     >>> plain("Corazón  azul")
     ' corazon azul'

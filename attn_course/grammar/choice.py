@@ -1,4 +1,4 @@
-"""The choices of a derivation: at random, or so that it gives a certain sentence."""
+"""The choices of a derivation: at random, or to find a given sentence."""
 
 import random
 

@@ -71,13 +71,13 @@ def main_word(verb, phrase):
 
 
 def transitive(subject, verb, object, tense, negated=False):
-    """Return what somebody does to something."""
+    """Return a clause with a direct object."""
     done = finite(verb, subject, tense, negated)
     return subject + done + object_of(verb, main_word(verb, done), object)
 
 
 def intransitive(subject, verb, tense, negated=False, before=None, place=None):
-    """Return what somebody does, and where, if a `place` is given.
+    """Return a clause without an object, with a `place` if one is given.
 
     Where the verb has several meanings, the place decides; where the place has, the verb.
     """
@@ -129,7 +129,7 @@ def be(subject, tense, spanish, negated=False):
 
 
 def predicate(subject, adjective, tense, degree=None, negated=False):
-    """Return what is said of a subject: be with an adjective, or *tener* with a noun."""
+    """Return the predicate of a subject: *be* with an adjective, or *tener* with a noun."""
     described = Word(adjective.en)
     spanish, noun = adjective.be, None
     if adjective.predicate:

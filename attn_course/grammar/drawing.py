@@ -1,4 +1,4 @@
-"""Who and what a sentence talks about, drawn so that it makes sense."""
+"""Draws the subjects, objects and places of a sentence so that it makes sense."""
 
 from dataclasses import replace
 
@@ -49,7 +49,7 @@ def draw_noun(pick, nouns, determiners=None, may_be_plural=True, plain=False, ad
 
 
 def draw_owner(pick, noun):
-    """Draw what follows "of": a name, "the table", or a substance without article."""
+    """Draw the owner that follows "of": a name, "the table", or a substance without article."""
     lex = lexicon()
     kinds = set(noun.of)
     if not noun.part and lex.names_of(kinds) and pick.chance(0.5):

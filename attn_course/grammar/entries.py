@@ -29,7 +29,7 @@ class Entry:
 
     @property
     def meaning(self):
-        """The Spanish word that tells its meanings apart: "jugar" also for "jugar a"."""
+        """The Spanish word that identifies the meaning: "jugar" also for "jugar a"."""
         return self.es
 
 

@@ -1,4 +1,4 @@
-"""Names, nouns with what stands around them, pronouns: who or what a sentence talks about."""
+"""Noun phrases: names, nouns with their determiners and adjectives, and pronouns."""
 
 from attn_course.grammar.inflection import PERSONS
 from attn_course.grammar.phrases import NounPhrase, Phrase, Word, decide, unit
@@ -162,7 +162,7 @@ def combine(kind, entry, noun):
 
 
 def person_index(phrase):
-    """Return where the person of a noun phrase stands in `PERSONS`."""
+    """Return the index in `PERSONS` of the person of a noun phrase."""
     return PERSONS.index(phrase.person)
 
 

@@ -18,7 +18,7 @@ from attn_course.images.scenes import (
 # These combinations are never in a training image or question, although each shape and each colour
 # is.
 HELD_OUT = (("ball", "green"), ("box", "yellow"), ("star", "blue"), ("tree", "red"))
-# The most things that are counted, and the most that are only there.
+# The most things that a question counts, and the most distractors of a scene.
 MOST = 4
 
 

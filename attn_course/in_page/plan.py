@@ -1,8 +1,7 @@
 """Which cells of a chapter can run in the page.
 
-The site holds a Python for the browser with NumPy, and no PyTorch. Whoever builds it may give it
-matplotlib as well. What a cell needs is read from its code; this module itself needs nothing but
-Python.
+The site holds a Python for the browser with NumPy, and no PyTorch. The build may add matplotlib.
+The needs of a cell are read from its code; this module itself needs nothing but Python.
 """
 
 import ast
@@ -12,7 +11,8 @@ import sys
 
 from attn_course._statements import names
 
-# What a cell may import there. Of the standard library all but what needs files or a network.
+# The packages that a cell may import there, with the standard library except modules that need
+# files or a network.
 PACKAGES = (
     "numpy",
     "attn.reference",
@@ -21,7 +21,7 @@ PACKAGES = (
     "attn_course.tables",
     "attn_course.own_machine",
 )
-# What comes besides with matplotlib, once a cell that draws is run.
+# The packages that are loaded in addition once a cell draws.
 DRAWING = ("matplotlib", "attn_course.plots")
 NOT_THERE = {"open", "input", "pathlib", "os", "sys", "subprocess", "urllib", "socket", "tempfile"}
 EXERCISE = re.compile(r'^check\("(\w+)", (\w+)\)$', re.MULTILINE)
@@ -39,7 +39,7 @@ def asks(source):
 
 
 def plan(sources, drawing=False):
-    """Tell which code cells of a chapter can run in the page, after those before them.
+    """Return which code cells of a chapter can run in the page, after the cells before them.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def _plan(sources, packages):
 
 
 def take(statement, there, packages=PACKAGES):
-    """Add to the names that are there what a statement sets, or lose it; tell which."""
+    """Add the names that a statement sets to `there`, or remove them if it cannot run."""
     if isinstance(statement, ast.Import | ast.ImportFrom):
         kept = importable(statement, packages)
         if kept:
@@ -108,7 +108,7 @@ def take(statement, there, packages=PACKAGES):
     read, written = names(statement)
     if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr):
         own = set()
-    else:  # what a loop sets, it may read; a function may call itself
+    else:  # a loop may read what it sets; a function may call itself
         own = written
     if not read <= there | own:
         _lose(statement, there)
@@ -118,10 +118,10 @@ def take(statement, there, packages=PACKAGES):
 
 
 def _lose(statement, there):
-    """Take away what a statement that does not run would have set or changed."""
+    """Remove the names that a statement that cannot run would have set or changed."""
     there -= names(statement)[1]
     for node in ast.walk(statement):
-        # Who is asked by a method may have changed: a generator of random numbers has.
+        # A method may change its object, as a generator of random numbers shows.
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             asked = node.func.value
             if isinstance(asked, ast.Name) and asked.id not in ("np", "reference", "json", "math"):

@@ -1,4 +1,4 @@
-"""What runs code in the page, as a kernel would, and remembers what it has set."""
+"""Runs code in the page, as a kernel would, and keeps the names that it has set."""
 
 import ast
 import builtins
@@ -30,7 +30,7 @@ BOM = "\ufeff"  # the mark that some editors put before a text
 
 @dataclass
 class Session:
-    """What a page remembers of the code that ran in it.
+    """The state of the code that ran in a page.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Session:
             os.environ["MPLBACKEND"] = "agg"
             from matplotlib import pyplot
 
-            # What is shown are the figures that a cell leaves, as in a notebook.
+            # The figures that are open after a cell are shown, as in a notebook.
             pyplot.show = lambda *args, **kwargs: None
         self.namespace["input"] = _no_input
         self.run(
@@ -104,7 +104,7 @@ class Session:
 
     @property
     def packages(self):
-        """What a cell may import."""
+        """The packages that a cell may import."""
         return PACKAGES + DRAWING if self.drawing else PACKAGES
 
     def figures(self):
@@ -122,7 +122,7 @@ class Session:
         return drawn
 
     def close(self):
-        """Close the figures that are open: nobody sees what an earlier cell has drawn."""
+        """Close the open figures, which an earlier cell has drawn and nobody sees."""
         if self.drawing:
             from matplotlib import pyplot
 
@@ -142,7 +142,7 @@ class Session:
         return sorted(lent)
 
     def answer(self, request):
-        """Do what the page asks for.
+        """Answer a request of the page.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ class Session:
         return told
 
     def _done(self, request, told):
-        """Run what was asked for, add what there is to say of an exercise, and return what it shows."""
+        """Run a request, add the messages about an exercise, and return what the cell shows."""
         exercise_id, solved = request.get("exercise"), request.get("solved", {})
         with contextlib.redirect_stdout(io.StringIO()):
             for cell in request.get("before", ()):
@@ -202,7 +202,7 @@ class Session:
         return shown
 
     def _changed(self, code):
-        """Return what to say of names that came with Python and mean something else by now."""
+        """Return the message about built-in names that the reader has overwritten."""
         read, written = _names_in(code)
         came = vars(builtins) | self._given
         changed = [
@@ -219,7 +219,7 @@ class Session:
         )
 
     def _kept(self, exercise_id, passed):
-        """Return the code to keep of an exercise that is solved, and what to say of it."""
+        """Return the code to keep of a solved exercise, and the message about it."""
         code = alone(exercise_id, self.cells, partial(verdict, record_of_chapter(exercise_id)))
         if code is None and exercise_id in USED:
             message = f"{passed.message}\n\n{needs_more(exercise_id)}"
@@ -228,7 +228,7 @@ class Session:
 
 
 def _used(code):
-    """Return which exercises' functions a text calls that it does not define itself."""
+    """Return the exercises whose functions a text calls and does not define itself."""
     read, written = _names_in(code)
     return (read - written) & catalogue.modules().keys()
 
@@ -252,7 +252,7 @@ def _no_input(prompt=""):
 
 
 class _NoKeyboard(io.StringIO):
-    """A standard input that nobody writes into, for all that would wait for it."""
+    """An empty standard input, for code that would wait for one."""
 
     def readline(self, *args):
         return _no_input()
@@ -265,7 +265,7 @@ class _NoKeyboard(io.StringIO):
 
 @contextlib.contextmanager
 def _own_streams():
-    """Give code the streams of the page, and take them back whatever it has done with them."""
+    """Give code the streams of the page, and restore the old ones whatever the code does."""
     kept = sys.stdin, sys.stdout, sys.stderr, warnings.formatwarning, sys.breakpointhook
     sys.stdin, warnings.formatwarning, sys.breakpointhook = _NoKeyboard(), _warned, _no_debugger
     try:
@@ -280,7 +280,7 @@ def _own_streams():
 
 
 def _warned(message, category, filename, lineno, line=None):
-    """Return a warning as it is printed, without the names of files that nobody knows."""
+    """Return a warning as it is printed, without names of internal files."""
     where = f"line {lineno}: " if filename.startswith("<cell ") else ""
     return f"{where}{category.__name__}: {message}\n"
 
@@ -306,12 +306,12 @@ def _shown(value):
         return {"html": html}
     written = repr(value)
     if inspect.iscoroutine(value):
-        value.close()  # Nobody will wait for it, and Python would say so in the next run.
+        value.close()  # Nobody awaits it, and Python would warn of it in the next run.
     return {"text": written[:MOST]} | ({"cut": True} if len(written) > MOST else {})
 
 
 def report(error, source="", cell=""):
-    """Return what went wrong as Python tells it, from the learner's own lines only.
+    """Return the traceback of an error, with the learner's own lines only.
 
     Parameters
     ----------
@@ -339,7 +339,7 @@ def report(error, source="", cell=""):
 
 
 def _keep_own_lines(told):
-    """Leave the learner's lines in a traceback, and of what was raised before what they raised."""
+    """Keep only the learner's lines in a traceback, and in those of the exceptions before it."""
     for before in ("__cause__", "__context__"):
         inner = getattr(told, before)
         if inner and not (inner.stack and inner.stack[-1].filename.startswith("<cell ")):
@@ -352,7 +352,7 @@ def _keep_own_lines(told):
     told.stack = traceback.StackSummary.from_list(own)
 
 
-# What looks like something else in code that was copied from a text.
+# Characters that code copied from a text has in place of others.
 _ALIKE = {
     "“”„«»": '"',
     "‘’‚´`": "'",
@@ -367,7 +367,7 @@ _PROMPT = re.compile(r"^\s*(>>>|\.\.\.:?\s|(In|Out) ?\[\d*\]:)", re.MULTILINE)
 
 
 def _advice(error, source):
-    """Return what to do where the page is no notebook: commands of IPython, packages it lacks."""
+    """Return advice on the page's limits: no commands of IPython, no packages that it lacks."""
     is_of_console = isinstance(error, NameError) and error.name in ("In", "Out")
     if (is_of_console or isinstance(error, SyntaxError)) and _PROMPT.search(source):
         return text(

@@ -55,7 +55,7 @@ def assembled(pixels, size):
 
 
 class Upscaler(nn.Module):
-    """Four queries for each small pixel ask its neighbours, whose greys are the values.
+    """Four queries for each small pixel attend to its neighbours, whose greys are the values.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def videos(n, seed):
 
 
 class Watcher(nn.Module):
-    """A model that says which way a shape goes.
+    """A model that predicts the direction of a moving shape.
 
     Parameters
     ----------
@@ -84,5 +84,5 @@ def trained(looks, seed, steps=400, n=3000):
 
 @torch.no_grad()
 def right(model, frames, way):
-    """Return the share of videos of which the model says the way."""
+    """Return the share of videos whose direction the model predicts right."""
     return (model(frames).argmax(dim=-1) == way).double().mean().item()

@@ -1,12 +1,12 @@
 """The learner's own code translates a sentence with the weights that the course has trained.
 
 The functions of the exercises of chapters 02 to 09 are the parts of a translator in NumPy. Those
-that the learner has solved are the learner's; the course lends the others, and what comes out says
+that the learner has solved are the learner's; the course lends the others, and the result says
 which are whose.
 
 ==============  ======================================================================
 `parts`         a function of the learner's, or the course's in its place
-`translator`    how a sentence passes through them
+`translator`    how a sentence passes through the parts
 `weights`       the numbers of the checkpoint
 `result`        the translation, and the machine with the learner's parts lit
 ==============  ======================================================================

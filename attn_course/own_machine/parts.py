@@ -1,8 +1,8 @@
 """The parts of the machine: a function of the learner's where there is one, else the course's.
 
-Every call of a learner's function is compared with what the course's gives there. So one that
-passed its check and goes wrong on arrays that the check has not tried cannot spoil a translation:
-it is named, and the course's stands in.
+Every result of a learner's function is compared with that of the course's function. So a function
+that passed its check and is wrong on arrays that the check has not tried cannot spoil a
+translation: it is named, and the course's function replaces it.
 """
 
 import contextlib
@@ -82,7 +82,7 @@ class Parts:
         return [name for name in USED if name in self._own and name not in self.called]
 
     def refuse(self, error):
-        """Do without a function from now on.
+        """Replace a learner's function by the course's from now on.
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ class Parts:
         return _as_array(returned)
 
     def self_attention(self, x, w, n_heads, mask, base):
-        """Attend with every head, with what the trained model has and the exercise has not.
+        """Attend with every head, biases and rotary positions included, which the exercise lacks.
 
         The model adds biases to its queries and keys and turns them by their position; the
         function of the exercise does neither. So it is given, in the place of x, vectors in which
@@ -188,14 +188,14 @@ class Parts:
         return output[..., :d_model] + w["b_o"]
 
     def _take(self, name, function):
-        """Put in a function of the learner's, if it passes the check of its exercise."""
+        """Use a function of the learner's, if it passes the check of its exercise."""
         try:
             if isinstance(function, str):
                 with contextlib.redirect_stdout(io.StringIO()):
                     function = function_of(name, function, self._around(name))
             self._own[name] = function
-            # As in a notebook, what it calls may be another function of the learner's, which may
-            # go wrong there: then that one is refused, and this one is checked again without it.
+            # As in a notebook, it may call another function of the learner's, which may be wrong
+            # there: then the other one is refused, and this one is checked again without it.
             while not self._passes(name, function):
                 if self._blamed and self._blamed.name != name:
                     self.refuse(self._blamed)
@@ -244,7 +244,7 @@ class Parts:
         return self._besides[name](*args, **keywords)
 
     def _timed(self, name, function, given):
-        """Run a function of the learner's, whose time is that of all that it calls."""
+        """Run a function of the learner's, and count its time, that of its calls included."""
         start = time.perf_counter()
         answer = run(function, given, load(name))
         self._spent[name] = self._spent.get(name, 0.0) + time.perf_counter() - start
@@ -306,12 +306,12 @@ class _Reference:
         return getattr(reference, name)
 
     def _softmax(self, scores, axis=-1):
-        """Take an axis, as the course's does and the exercise's does not."""
+        """Give the softmax of the exercise an `axis`, as the course's function has."""
         return self._parts["softmax"](scores) if axis == -1 else reference.softmax(scores, axis)
 
 
 def _as_the_course(lent, own, args, keywords):
-    """Return arguments under the course's names, or None if the course's function has no such ones.
+    """Return arguments under the names of the course's function, or None if they do not fit it.
 
     An exercise is called by position, so the learner's parameters may have other names, and those
     after the course's have defaults.
@@ -360,6 +360,6 @@ def _wrong_here(name, error, given):
 
 
 def _said(error):
-    # A syntax error would say the name of a file that there is not.
+    # A syntax error would name a file that does not exist.
     said = getattr(error, "msg", None) or str(error)
     return f"{type(error).__name__}: {said.strip().rstrip('.')}"

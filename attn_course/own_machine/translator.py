@@ -17,9 +17,9 @@ _STEPS = {"q": "q_proj", "k": "k_proj", "v": "v_proj", "o": "out_proj"}
 
 
 def words_of(sentence):
-    """Return the words of a sentence, as the model was taught them.
+    """Return the words of a sentence, in the form of the training sentences.
 
-    Its language has words alone: no marks, no capitals, and no full stop in the end.
+    These have words alone: no punctuation, no capitals, and no full stop at the end.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def words_of(sentence):
 
 
 def write(parts, sources):
-    """Translate sentences, a word at a time and always the most probable.
+    """Translate sentences word by word, always with the most probable word.
 
     Parameters
     ----------
@@ -138,9 +138,10 @@ def _self_attention(parts, x, layer, mask):
 
 
 def _cross_attention(parts, x, memory, layer, real):
-    """Call an attention of one head once for each, and add what they contribute.
+    """Call an attention of one head once for each head, and add their outputs.
 
-    A bias is a row more of its matrix, which multiplies a component more of every vector: a 1.
+    A bias is an additional row of its matrix, which multiplies an additional component of 1 in
+    every vector.
     """
     w, n_heads = _matrices(f"{layer}.cross_attention"), trained().config["n_heads"]
     own, read = (np.pad(each, ((0, 0), (0, 0), (0, 1)), constant_values=1) for each in (x, memory))

@@ -60,8 +60,8 @@ def trained():
 def read_checkpoint(content):
     """Return the configuration and the numbers of a checkpoint that holds integers of 8 bits.
 
-    Eight bytes say how long the header is; the header says where each tensor lies. A matrix is
-    stored as integers, and its scales, one for each row, as a tensor of their own.
+    Eight bytes hold the length of the header; the header holds the place of each tensor. A matrix
+    is stored as integers, and its scales, one for each row, as a tensor of their own.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 `use_style`      call it once, before the first figure
 `heatmap`        scores or weights with their tokens, a number in every cell
 `head_grid`      the weights of every head, or of every layer and head
-`mask_map`       who may attend to whom
+`mask_map`       which query may attend to which key
 `position_map`   positional encodings, a row per position
 `curves`         one quantity against another, a line per series
 """

@@ -1,4 +1,4 @@
-"""What figures made of cells share: their numbers, their tokens, their size."""
+"""Shared parts of figures made of cells: their numbers, their tokens, their size."""
 
 from itertools import pairwise
 

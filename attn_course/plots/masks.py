@@ -1,4 +1,4 @@
-"""A mask as a map: who may attend to whom."""
+"""A mask as a map: which positions may attend to which."""
 
 import matplotlib.pyplot as plt
 import numpy as np

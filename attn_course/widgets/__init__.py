@@ -1,8 +1,8 @@
 """The course's interactive figures. They work in a static page, and in JupyterLab as widgets.
 
-- `AnswerBoard`: what several systems answer, right and wrong at a glance
+- `AnswerBoard`: the answers of several systems, right and wrong at a glance
 - `AnswerExplorer`: the answers of a model, and what a reward makes of them
-- `AttentionExplorer`: who attends to whom, and the arithmetic behind it
+- `AttentionExplorer`: which token attends to which, and the arithmetic behind it
 - `SoftmaxPlayground`: what scores and temperature do to the weights
 - `MaskPainter`: a mask to paint; its weights, its dead rows, its leaks through layers
 - `EmbeddingMap`: users and films as points; drag them, and their dot products follow
@@ -13,7 +13,7 @@
 - `LayerExplorer`: the six steps of a layer, and a deep stack without one of its parts
 - `Learner`: a small translator that learns in the page, or one that its reader breaks
 - `LiveMachine`: the drawing of the machine at work on a sentence, part by part, with its numbers
-- `LiveTranslator`: the trained translator at work, and where each word looked
+- `LiveTranslator`: the trained translator at work, and what each word attended to
 - `SamplingExplorer`: what temperature, top-k and top-p leave of a next word; draws from it
 - `PatchAsker`: ask for something in a picture; the weights go to the patches that hold it
 - `MovingPair`: two words that move, and their score under each method of telling positions
@@ -26,9 +26,9 @@
 - `TransformerMicroscope`: a sentence through the whole trained model, number by number
 - `HeadViewer`: every head of the trained model on a sentence, and what changes without it
 - `HeadExplorer`: all heads of SmolLM2 on a sentence, with a word exchanged, and patched
-- `TrainingReplay`: a translator while it is trained: its curves, its words, whom it looks at
-- `TwoHeads`: what one head or two hand over, when two people change places
-- `VisualAsker`: a scene to paint, a question, and what the trained visual model looks at
+- `TrainingReplay`: a translator while it is trained: its curves, its words, what it attends to
+- `TwoHeads`: the outputs of one head or two, when two people change places
+- `VisualAsker`: a scene to paint, a question, and what the trained visual model attends to
 """
 
 from attn_course.widgets.answer_board import AnswerBoard

@@ -97,7 +97,7 @@ class TranslatorWidget(Widget):
 
     @property
     def _languages(self):
-        """The languages that are read and written."""
+        """The languages that the translator reads and writes."""
         source = self.pretrained.get("from", "en")
         return source, OTHER_LANGUAGE[source]
 
@@ -108,7 +108,7 @@ class TranslatorWidget(Widget):
 
 
 def _translator(argument, name, source_language):
-    """Return what `_source.translator` does; name the argument that asks for a model there is not."""
+    """Return what `_source.translator` does; name the argument if there is no such model."""
     if not translator_folder(name, source_language).exists():
         raise argument_error(argument, f"a direction of {name!r}", repr(source_language))
     return translator(name, source_language)

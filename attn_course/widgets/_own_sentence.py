@@ -15,7 +15,7 @@ NUMBER = re.compile("[0-9]{1,7}")
 
 
 def address_of(text, other="", off=(), patch=None, head=None, keep=()):
-    """Return what the address of the page says of a state, from the question mark on.
+    """Return the query string of the page's URL for a state, from the question mark on.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def address_of(text, other="", off=(), patch=None, head=None, keep=()):
 
 
 def state_in(address):
-    """Return the state that an address of the page holds: the arguments of `address_of`.
+    """Return the state in a URL of the page: the arguments of `address_of`.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def read(model, tokenizer, text, other="", off=(), patch=None, keep=()):
                 columns[int(p.topk(3).indices[rank])] = None
     return {
         "tokens": [[tokenizer.decode([i]) for i in each] for each in (ids[0], ids[-1])],
-        # Of sentences that are not equally long no token has a partner.
+        # In sentences of different lengths no token has a partner.
         "changed": [i for i, one in enumerate(ids[0]) if is_even and one != ids[-1][i]],
         "shape": [n_layers, n_heads],
         "from": [0] * len(readings),

@@ -93,10 +93,11 @@ def worker(stem):
 
 
 def translator(name=TRANSLATOR, source_language="en"):
-    """Return a trained translator as `trained.js` wants it.
+    """Return a trained translator in the form that `trained.js` reads.
 
-    Its weights are bytes; its vocabularies, one or one for each language, what is in their files.
-    That of real sentences has the tables of `attn.applications.translation.recogniser` with it.
+    Its weights are bytes; its vocabularies, one or one for each language, are the contents of their
+    files. The translator of real sentences has the tables of
+    `attn.applications.translation.recogniser` with it.
     """
     place = folder(translator_folder(name, source_language).name)
     about, *vocabularies = (
@@ -115,13 +116,13 @@ def translator(name=TRANSLATOR, source_language="en"):
 
 
 def languages():
-    """Return the tables of the recogniser as `recogniser.js` wants them."""
+    """Return the tables of the recogniser in the form that `recogniser.js` reads."""
     stored = json.loads((folder("languages") / "counted.json").read_text(encoding="utf-8"))
     return {name: stored[name] for name in ("words", "en", "es")}
 
 
 def visual_question():
-    """Return the trained visual answerer as `visual_model.js` wants it."""
+    """Return the trained visual answerer in the form that `visual_model.js` reads."""
     about, questions = (
         json.loads((folder("visual_question") / f"{stem}.json").read_text(encoding="utf-8"))
         for stem in ("about", "questions")
@@ -131,7 +132,7 @@ def visual_question():
 
 
 def attended():
-    """Return the stored attention of a pretrained model as `head_explorer.js` wants it.
+    """Return the stored attention of a pretrained model in the form of `head_explorer.js`.
 
     Returns
     -------
@@ -156,7 +157,7 @@ def learner():
 
 
 def emoji():
-    """Return the trained searcher of emoji as `emoji_model.js` wants it."""
+    """Return the trained searcher of emoji in the form that `emoji_model.js` reads."""
     vocabulary, codes = (
         json.loads((searched.FOLDER / f"{stem}.json").read_text(encoding="utf-8"))
         for stem in ("vocabulary", "emoji")

@@ -1,4 +1,4 @@
-"""`AnswerBoard`: what several systems answer, right and wrong at a glance, one case at a time."""
+"""`AnswerBoard`: the answers of several systems, right and wrong at a glance, case by case."""
 
 import traitlets
 

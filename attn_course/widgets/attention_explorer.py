@@ -1,4 +1,4 @@
-"""`AttentionExplorer`: a sentence, who attends to whom, and the arithmetic behind it."""
+"""`AttentionExplorer`: a sentence, which token attends to which, and the arithmetic behind it."""
 
 import numpy as np
 import traitlets
@@ -45,7 +45,7 @@ TEXT = {
 class AttentionExplorer(Widget):
     """Follow the attention of one sentence from its queries, keys and values to its output.
 
-    The reader picks a query, sees whom it attends to and walks through the four steps with
+    The reader picks a query, sees what it attends to and walks through the four steps with
     the numbers at hand; scaling, mask and temperature can be changed.
 
     Parameters
