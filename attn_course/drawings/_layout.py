@@ -35,7 +35,7 @@ class Layout:
         self.draw()
 
     def draw(self):
-        """Put everything at its place."""
+        """Draw everything at its place."""
         raise NotImplementedError
 
     def label(self, part):
@@ -101,7 +101,7 @@ class Layout:
         )
 
     def legend(self, x, y):
-        """Say what the strands are."""
+        """Draw the legend of the strands."""
         for strand in (-5, 0, 5):
             self.add(
                 "stream",

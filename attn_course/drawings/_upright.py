@@ -1,6 +1,6 @@
 """The machine on a phone: encoder at the left, decoder at the right, both read downwards.
 
-The inside of attention follows where the page is about something in it, and only there.
+The inside of attention follows only if the page is about a part of it.
 """
 
 from attn_course.drawings import _ink as ink

@@ -5,7 +5,8 @@ import math
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea
 
-# The image of 2 x 2 cells of chapter 10: what is in each, in which colour, and its score with "ball".
+# The 2 x 2 cells of the image in chapter 10: the thing in each, its colour, and its score with
+# "ball".
 _SCORE = 6 / math.sqrt(3)
 _CELLS = (("ball", "bad", _SCORE), ("box", "value", 0.0), ("tree", "accent", 0.0), ("", "", 0.0))
 _TITLE = {"es": "Una palabra pregunta a una imagen", "en": "A word asks an image"}
@@ -97,7 +98,7 @@ def _draw(language):
 
 
 def _thing(x, y, shape, kind):
-    """Draw a thing by its outline: a key says what it is, not its colour."""
+    """Draw a thing by its outline: its key depends on the shape, not on the colour."""
     drawn = {
         "ball": ink.tag("circle", cx=x, cy=y, r=9, class_=kind),
         "box": ink.rect(x - 8, y - 8, 16, 16, kind, 1),

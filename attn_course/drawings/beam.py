@@ -35,7 +35,8 @@ _WORDS = {
     "es": ("es", "hace", "está", "frío", "fría", "helado"),
     "en": ("makes", "it’s", "is", "cold", "chilly", "frost"),
 }
-# Parent, place of the word in _WORDS (None is <eos>), probability given the one before, height, and whether the beam keeps it.
+# Parent, place of the word in _WORDS (None is <eos>), probability given the previous word, height,
+# and whether the beam keeps it.
 _FIRST = ((0, 0.5, 80, True), (1, 0.4, 186, True), (2, 0.1, 244, False))
 _SECOND = (
     (0, 3, 0.4, 44, True),

@@ -1,4 +1,4 @@
-"""The bottleneck: everything squeezed through one vector, or every state kept to look back at."""
+"""The bottleneck: the whole source in one vector, or every state kept for attention."""
 
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea
@@ -60,7 +60,7 @@ def _draw(language):
 
 
 def _machine(y, kept):
-    """Draw five states that read, five that write, and what goes from the ones to the others."""
+    """Draw five states that read, five that write, and the connections between them."""
     drawn = []
     for i, (read, write) in enumerate(zip(_READS, _WRITES, strict=True)):
         last = i == 4

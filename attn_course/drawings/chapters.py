@@ -6,7 +6,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 # The shapes stand as in the drawing, several a line.
 class Here:
-    """What a chapter lights.
+    """The parts that a chapter lights, and the shapes of its tensors.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Here:
         }
 
 
-# Their machine has no encoder.
+# The machine of these chapters has no encoder.
 DECODER_ALONE = {
     *("06_masking", "12_language_model", "13_what_attention_computes", "14_equation_changed"),
     *("15_from_predicting_to_answering", "16_size_and_speed"),

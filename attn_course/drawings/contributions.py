@@ -1,4 +1,4 @@
-"""What W_O does: each head goes through its own rows, and what comes out is added up."""
+"""What W_O does: each head goes through its own rows, and the results are added up."""
 
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea, step

@@ -1,4 +1,4 @@
-"""Cross-attention: what is written asks, and what was read answers."""
+"""Cross-attention: queries from the target, keys and values from the source."""
 
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea, step

@@ -40,7 +40,7 @@ def _draw(_language):
 
 
 def _vector(x, y, numbers, out):
-    """Draw the numbers of a vector side by side; in what comes out, the last is the answer."""
+    """Draw the numbers of a vector side by side; in the output, the last one is the answer."""
     drawn = []
     for i, number in enumerate(numbers):
         left = x + 22 * (i - len(numbers) / 2)

@@ -1,10 +1,10 @@
-"""Video: a patch looks at its own place in all the frames, and then at all of its own frame."""
+"""Video: a patch attends to its own place in all frames, then to its whole frame."""
 
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea
 
 _CELL, _GAP, _TOP = 24, 92, 64
-# The middle frame, in which the asking patch lies.
+# The middle frame, which holds the patch of the query.
 _AT = 2
 _TITLE = {
     "es": "Primero por el tiempo, después por el espacio",
@@ -25,7 +25,7 @@ _WORDS = {
 
 
 def film():
-    """Return the drawing of four frames and of what one patch looks at."""
+    """Return the drawing of four frames and of what one patch attends to."""
     return Idea("film", 208, _TITLE, _DESCRIPTION, _draw)
 
 

@@ -1,4 +1,4 @@
-"""Detection: queries that belong to no word ask the picture, and each answers with a box or nothing."""
+"""Detection: learned queries attend to the picture, and each gives a box or nothing."""
 
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea

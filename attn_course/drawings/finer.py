@@ -1,4 +1,4 @@
-"""Super-resolution: four new pixels ask the neighbours of the one that they replace."""
+"""Super-resolution: four new pixels attend to the neighbours of the one that they replace."""
 
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea
@@ -29,7 +29,7 @@ _WORDS = {
 
 
 def finer():
-    """Return the drawing of a pixel, its neighbours and the four that take its place."""
+    """Return the drawing of a pixel, its neighbours and the four pixels that replace it."""
     return Idea("finer", 240, _TITLE, _DESCRIPTION, _draw)
 
 

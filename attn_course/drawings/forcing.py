@@ -104,7 +104,7 @@ def _draw(language):
 
 
 def _position(x, top, said, read):
-    """Draw what one position says, above, and what it reads, below: word, kind and step of each."""
+    """Draw the output of one position, above, and its input, below: word, kind and step of each."""
     says = ink.arrow([(x, top + 92), (x, top + 80)]) + _chip(x, top + 68, *said[:2])
     reads = ink.arrow([(x, top + 134), (x, top + 119)]) + _chip(x, top + 146, *read[:2])
     return step(said[2], says) + step(read[2], reads)

@@ -20,7 +20,7 @@ _FOOT, _TALL = 230, 186
 
 
 def handover():
-    """Return the drawing of the strands, with what is lit of them."""
+    """Return the drawing of the strands, with the lit parts."""
     return Idea("handover", 270, _TITLE, _DESCRIPTION, _draw)
 
 

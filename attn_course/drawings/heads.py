@@ -17,7 +17,8 @@ _LABELS = {
     "es": ("x W_Q", "cabeza", "pesos", "juntas", "× W_O"),
     "en": ("x W_Q", "head", "weights", "joined", "× W_O"),
 }
-# The token to which each of five tokens attends most, made up for each head: the one before, the last.
+# The token to which each of five tokens attends most, made up for each head: the previous token,
+# the last one.
 _LOOKS = ((0, 0, 1, 2, 3), (4, 4, 4, 4, 4))
 
 

@@ -1,4 +1,4 @@
-"""One hidden word, asked for in three ways: what each model sees while it guesses."""
+"""One hidden word, predicted in three ways: what each model sees while it predicts."""
 
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea

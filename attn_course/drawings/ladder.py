@@ -42,7 +42,7 @@ _OLD, _NEW, _WIDE = 92, 268, 146
 
 
 def ladder():
-    """Return the drawing of both layers, with what comes before and after them."""
+    """Return the drawing of both layers, with the parts before and after them."""
     return Idea("ladder", 434, _TITLE, _DESCRIPTION, _draw)
 
 
@@ -81,6 +81,6 @@ def _box(x, y, labels, tall=24, kind="box"):
 
 
 def _around(x, start, end):
-    """Draw the way past a sub-layer, on the left of it."""
+    """Draw the residual connection past a sub-layer, on its left."""
     side = x - 80
     return ink.arrow([(x, start), (side, start), (side, end), (x - 9, end)], "lit")

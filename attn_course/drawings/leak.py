@@ -1,4 +1,4 @@
-"""A leak that grows with the layers: whoever sees one word ahead in each layer sees two in two layers."""
+"""A leak that grows with the layers: one key too far in each layer makes two in two layers."""
 
 import itertools
 

@@ -34,7 +34,7 @@ _RULES = """
 """
 STYLE = ink.STYLE + _RULES.replace("\n", "").format(**ink.COLOURS)
 
-# The strip, from what comes in to what goes out. Layers that repeat stand together.
+# The strip, from the input to the output. Layers that repeat stand together.
 _ENDS = (("linear",), ("softmax",), ("next_word",))
 _STARTS = (("source",), ("embeddings",), ("positions",))
 _STRIP = (
@@ -46,7 +46,7 @@ _STRIP = (
 )
 _ALONE = (*_STARTS, ("decoder", "causal_attention", "feed_forward"), *_ENDS)
 _ATTENTIONS = ("self_attention", "causal_attention", "cross_attention")
-# What is inside a part of the strip, or so near that the strip has one name for both.
+# The parts inside a part of the strip, or so near that the strip has one name for both.
 _IN_STRIP = {
     "target": "source",
     "loop": "next_word",

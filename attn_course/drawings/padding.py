@@ -1,4 +1,4 @@
-"""What padding takes away: a word gives weight to tokens that say nothing, unless their keys are hidden."""
+"""The effect of padding: a word attends to padding tokens, unless their keys are hidden."""
 
 import math
 

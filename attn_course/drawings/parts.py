@@ -20,7 +20,7 @@ class Part:
     en: tuple[str, ...]
 
     def label(self, language):
-        """Return its name in a language, in lines."""
+        """Return the name of the part in a language, in lines."""
         return self.es if language == "es" else self.en
 
 
@@ -95,7 +95,7 @@ PARTS = {
 SOURCE = ("the", "red", "house")
 TARGET = ("<sos>", "la", "casa")
 NEXT = "roja"
-# What a decoder alone writes on, in the language of the page.
+# The text that a decoder alone continues, and the word it writes, in the language of the page.
 ALONE = {"es": (("el", "cielo", "es"), "azul"), "en": (("the", "sky", "is"), "blue")}
 
 _SAYS = {

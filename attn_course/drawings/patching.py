@@ -1,4 +1,4 @@
-"""Activation patching: two texts are read, and one vector of the one is put in the place of the other's."""
+"""Activation patching: two texts are read, and a vector of one replaces that of the other."""
 
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea, step

@@ -1,4 +1,4 @@
-"""Query, key and value: three views of one vector, and why a score need not be mutual."""
+"""Query, key and value: three views of one vector, and why scores are not symmetric."""
 
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea
@@ -28,7 +28,7 @@ _SCORE = {"es": "puntaje", "en": "score"}
 
 
 def roles():
-    """Return the drawing of *they* and *John*, their vectors and what is made of them."""
+    """Return the drawing of *they* and *John*, their vectors and their queries, keys and values."""
     return Idea("roles", 326, _TITLE, _DESCRIPTION, _draw)
 
 
@@ -53,7 +53,7 @@ def _draw(language):
 
 
 def _view(x, at, hue, written, width):
-    """Draw what a matrix makes of a vector, with the arrow that leads there."""
+    """Draw the product of a vector and a matrix, with the arrow that leads to it."""
     arrow = ink.arrow(
         [(x, 132), (x, 144), (at, 144), (at, 164)] if at != x else [(x, 132), (x, 164)], hue
     )

@@ -1,4 +1,4 @@
-"""The search of a query among keys: whom does *they* find?"""
+"""The search of a query among keys: which word does *they* find?"""
 
 import math
 

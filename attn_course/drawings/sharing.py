@@ -73,7 +73,7 @@ def _left(process):
 
 
 def _kind(place, half):
-    """Return how one of 4 is drawn: the process has it if it is in its half, or if it has all."""
+    """Return how one of 4 parts is drawn: a process has all parts, or those in its half."""
     return "now" if half is None or place // 2 == half else "bare"
 
 

@@ -1,4 +1,4 @@
-"""A set, not a sentence: shuffling the words shuffles what comes out, and changes nothing else."""
+"""A set, not a sentence: shuffling the words shuffles the outputs, and changes nothing else."""
 
 import math
 
@@ -23,7 +23,7 @@ _HEADS = {"es": ("en orden", "barajadas"), "en": ("in order", "shuffled")}
 
 
 def shuffle():
-    """Return the drawing of six words in two orders, and of what attention gives each of them."""
+    """Return the drawing of six words in two orders, and of the output of attention for each."""
     return Idea("shuffle", 236, _TITLE, _DESCRIPTION, _draw)
 
 
@@ -57,6 +57,6 @@ def _draw(language):
 
 
 def _attended(query):
-    """Return what attention gives to one vector among all of them, with scores divided by the root of 3."""
+    """Return the output of attention for one query, with scores divided by the root of 3."""
     e = [math.exp(sum(a * b for a, b in zip(query, x, strict=True)) / math.sqrt(3)) for x in _X]
     return [sum(w * x[j] for w, x in zip(e, _X, strict=True)) / sum(e) for j in range(3)]

@@ -1,4 +1,4 @@
-"""Label smoothing: what is asked of the right word, and what each of the others gets of it."""
+"""Label smoothing: the target probability of the right word, and of the others."""
 
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea

@@ -1,4 +1,4 @@
-"""The path of one row: scores, exponentials, weights that share out 1, and the mean they make."""
+"""The path of one row: scores, exponentials, weights that sum to 1, and their weighted mean."""
 
 import math
 
@@ -9,7 +9,7 @@ _TOKENS = {
     "es": ("El", "gato", "camina", "en", "la", "calle"),
     "en": ("The", "cat", "walks", "in", "the", "street"),
 }
-# The vectors of chapter 3, one a token; the third one asks.
+# The vectors of chapter 3, one a token; the third one is the query.
 _X = ((0, -0.5, 0), (1.5, 1, 0), (1, 1.5, 0.5), (-0.5, 0, 0.5), (0, -0.5, 0.5), (0, 0.5, 2))
 _ASKS = 2
 _SCORES = [sum(a * b for a, b in zip(_X[_ASKS], x, strict=True)) for x in _X]

@@ -1,4 +1,4 @@
-"""Captions: each word, while it is written, asks the patches of the picture."""
+"""Captions: each word, while it is written, attends to the patches of the picture."""
 
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea
@@ -23,7 +23,7 @@ _WORDS = {
 
 
 def telling():
-    """Return the drawing of a picture of two shapes and the three words that tell it."""
+    """Return the drawing of a picture of two shapes and the three words that describe it."""
     return Idea("telling", 212, _TITLE, _DESCRIPTION, _draw)
 
 

@@ -20,7 +20,7 @@ _WORDS = {
 
 
 def turns():
-    """Return the drawing of three turns, and of what each of them has to compute."""
+    """Return the drawing of three turns, and of what each turn has to compute."""
     return Idea("turns", 246, _TITLE, _DESCRIPTION, _draw)
 
 

@@ -227,7 +227,7 @@ class Parts:
         return verdict(record_of_chapter(name), function)
 
     def _around(self, name):
-        """Return what a text finds when it is executed: NumPy, the course, and the other parts."""
+        """Return the namespace in which code runs: NumPy, the course, and the other parts."""
         others = {other: functools.partial(self.call, other) for other in USED if other != name}
         # An exercise that is no part of the machine may be called by one that is.
         for other in modules().keys() - {*USED, name}:

@@ -102,7 +102,7 @@ class TranslatorWidget(Widget):
         return source, OTHER_LANGUAGE[source]
 
     def _told(self, text):
-        """Fill the holes ``{from}`` and ``{to}`` of a text with the names of both languages."""
+        """Fill ``{from}`` and ``{to}`` in a text with the names of both languages."""
         read, written = (LANGUAGE_NAMES[self.language][one] for one in self._languages)
         return text.replace("{from}", read).replace("{to}", written)
 

@@ -1,4 +1,4 @@
-"""The twin of own_sentence.js: a sentence that SmolLM2 reads for `HeadExplorer`, and the address that says it."""
+"""The twin of own_sentence.js: a sentence for `HeadExplorer`, and the URL that stores it."""
 
 import re
 from contextlib import ExitStack

@@ -12,7 +12,7 @@ from attn_course.widgets._source import module, stylesheet
 
 LANGUAGES = ("es", "en")
 TAKERS = {"r": "reader", "d": "drawn", "": ""}
-BEST = 5  # So many tokens are shown at each step.
+BEST = 5  # The number of tokens shown at each step.
 MOST_READ = 300  # The model in the page reads at most this many tokens.
 LETTERS = 800  # A text of the reader has at most this many characters.
 TEXT = {
@@ -108,9 +108,9 @@ class Continuation(Widget):
 
     @classmethod
     def from_address(cls, address, texts=(), *, language=None):
-        """Show what the address of the chapter's page shows; it may begin at its question mark.
+        """Show the state in the page's URL, of which the query string alone is enough.
 
-        SmolLM2 reads a text of the reader's again, and goes no further than the address.
+        SmolLM2 reads a text of the reader's again, and writes no more than the URL holds.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Continuation(Widget):
                 expected = f"a text of at most {LETTERS} characters"
                 raise argument_error("address, prompt", expected, repr(prompt[:20]))
             tree, choices = _read(prompt, numbers, *heat)
-            # In which language the text is nobody said; the figure takes that of its reader.
+            # The language of the text is not known, so the figure takes that of its reader.
             language = language or get_language()
             texts, text = [{"prompt": prompt, "language": language, "tree": tree}], 0
         else:
@@ -184,7 +184,7 @@ class Continuation(Widget):
 
 
 def _read(prompt, ids, temperature, top_p):
-    """Return the tree of what SmolLM2 could have written in the place of some ids, and the choices."""
+    """Return the tree of the alternatives of SmolLM2 to some ids, and the choices in it."""
     import torch  # It takes a second, which stored texts need not wait.
 
     from attn.decoding import next_token_probabilities

@@ -59,7 +59,8 @@ def load_families(language):
 
 
 class FamilyMap(Widget):
-    """Touch a model to see what it changed in the machine, or a part to see who changed it.
+    """Touch a model to see what it changed in the machine, or a part to see which models changed
+    it.
 
     Parameters
     ----------

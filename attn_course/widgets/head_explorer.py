@@ -91,7 +91,7 @@ class HeadExplorer(Widget):
         weights = triangle(about)[layer - 1, head - 1]
         example = {"tokens": about["tokens"][0], "weights": weights.round(4).tolist()}
         if address:
-            # A page without a kernel reads from it what the model is to be asked.
+            # A page without a kernel reads from it what the model has to compute.
             self._state = (*self._state, "address")
         super().__init__(
             language,
@@ -106,7 +106,7 @@ class HeadExplorer(Widget):
 
     @classmethod
     def of(cls, text, other="", *, off=(), patch=None, keep=(), layer=1, head=1, language=None):
-        """Let SmolLM2 read a sentence, and show it as the page shows that of its reader.
+        """Let SmolLM2 read a sentence, and show it as the page shows a reader's own sentence.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class HeadExplorer(Widget):
 
     @classmethod
     def from_address(cls, address, language=None):
-        """Show what the address of the chapter's page shows; it may begin at its question mark.
+        """Show the state in the page's URL, of which the query string alone is enough.
 
         Raises
         ------
@@ -179,7 +179,7 @@ class HeadExplorer(Widget):
 
 
 def triangle(about, version=0):
-    """Return the stored weights of one version of a sentence.
+    """Return the stored weights of one variant of a sentence.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ TEXT = {
 class HeadViewer(TranslatorWidget):
     """Look at every head of the grammar's translator at once, enlarge one, cut any of them.
 
-    Without the heads that the reader cuts, the model in the page translates the sentence again.
+    The model in the page translates the sentence again without the heads that the reader cuts.
     Each head shows how probable the whole translation remains when it alone is cut.
 
     Parameters

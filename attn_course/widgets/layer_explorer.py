@@ -39,13 +39,13 @@ TEXT = {
 
 
 class LayerExplorer(Widget):
-    """Walk through the six steps of any layer of a stack, and take its parts away.
+    """Walk through the six steps of any layer of a stack, and remove its parts.
 
-    The stack is small enough to read every number: vectors of 4 components, two heads, 16
-    units between the two products of the feed-forward network, no biases. Its vectors and
-    weights are drawn at random (Xavier's uniform) and rounded to two decimals. Above the
-    steps, two curves by depth: how alike the tokens are, and how large the gradient is of a
-    loss that wants something else of each token.
+    The stack is small enough to read every number: vectors of 4 components, two heads, 16 units
+    between the two products of the feed-forward network, no biases. Its vectors and weights are
+    drawn at random (Xavier's uniform) and rounded to two decimals. Above the steps, two curves by
+    depth: how alike the tokens are, and how large the gradient is of a loss with another target for
+    each token.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
 """`Learner`: a small translator that learns in the reader's browser, or one that the reader breaks.
 
-Its pass is our own JavaScript, forward and backward (``backward.js``), and not the NumPy machine in Pyodide: it is 5 KB
-packed instead of 8 MB, starts at once, works from ``file://``, and makes some 50 steps of 32 sentences a second on
-one core: the 400 steps after which the stored training gets every sentence kept aside right take ten seconds.
+Its forward and backward pass is our own JavaScript (``backward.js``), not the NumPy machine in
+Pyodide: the script is 5 KB packed instead of 8 MB, starts at once, works from ``file://``, and
+makes some 50 steps of 32 sentences a second on one core: the 400 steps after which the stored
+training gets every sentence kept aside right take ten seconds.
 """
 
 import json
@@ -55,7 +56,7 @@ class Learner(Widget):
     """Watch a translator learn from noise, or break one.
 
     Both figures of a page share the translator that its reader trains. Where the device is too slow, or
-    has no workers, what is stored of one training is shown instead.
+    has no workers, a stored training is shown instead.
 
     Parameters
     ----------

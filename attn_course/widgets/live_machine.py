@@ -28,8 +28,7 @@ TEXT = {
 class LiveMachine(TranslatorWidget):
     """Step through the translation of a sentence in the drawing of the machine.
 
-    What acts is lit; beside it stand the numbers it works on, and its link to the chapter about it. The
-    example is there from the start. For a sentence that the reader types the model is loaded.
+    The active part is lit; beside it stand its numbers, and a link to the chapter about it.
 
     Parameters
     ----------

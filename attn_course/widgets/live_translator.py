@@ -1,4 +1,4 @@
-"""`LiveTranslator`: the trained translator at work, and where each word of it looked."""
+"""`LiveTranslator`: the trained translator at work, and what each of its words attended to."""
 
 import numpy as np
 import traitlets
@@ -32,10 +32,10 @@ MOST_HYPOTHESES = 4
 class LiveTranslator(TranslatorWidget):
     """Translate a sentence with a trained model, and see what each token attended to.
 
-    The reader types or picks a sentence; its translation appears token by token, and each shows
-    its weights by layer, head or on average, against the gold alignment where that is known.
-    Parts of words can be joined to words. A beam search shows its tree. The model of real
-    sentences takes any; that of the grammar names words it does not know.
+    The reader types or picks a sentence; its translation appears token by token, and each shows its
+    weights by layer, head or on average, against the gold alignment where that is known. Parts of
+    words can be joined to words. A beam search shows its tree. The model of real sentences takes
+    any sentence; that of the grammar names unknown words.
 
     Parameters
     ----------
@@ -158,8 +158,9 @@ class LiveTranslator(TranslatorWidget):
 def grow(pretrained, source_language, source, width):
     """Return the tree of a beam search, as ``beamSearch`` of ``decoding.js`` does.
 
-    Each node has the place of its parent, its token, the log-probability of that token and of all
-    so far, and whether it was kept. Float64, so that every processor keeps the same hypotheses.
+    Each node has the index of its parent, its token, the log-probability of the token and of the
+    sequence so far, and whether it was kept. Float64, so that every processor keeps the same
+    hypotheses.
     """
     # Only this figure computes in Python, and lessons in NumPy do not load torch.
     import torch

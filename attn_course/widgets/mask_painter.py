@@ -29,10 +29,10 @@ TEXT = {
 
 
 class MaskPainter(Widget):
-    """Paint who may attend to whom; weights, dead rows and leaks follow the hand.
+    """Paint which query may attend to which key; weights, dead rows and leaks follow.
 
     A leak is a query that sees a key after it. It is followed through a stack of layers with
-    residual connections, where what one position saw is there for the others to see.
+    residual connections, where the others can see what one position has received.
 
     Parameters
     ----------

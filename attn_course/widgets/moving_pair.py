@@ -28,7 +28,7 @@ TEXT = {
 
 
 class MovingPair(Widget):
-    """Move a word that asks and one that answers, apart or together, and watch their scores.
+    """Move a query's word and a key's word, apart or together, and watch their scores.
 
     Parameters
     ----------

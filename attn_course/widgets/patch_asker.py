@@ -94,12 +94,12 @@ class PatchAsker(Widget):
 
     @property
     def scores(self):
-        """The score of each patch for the query that is asked now."""
+        """The score of each patch for the current query."""
         return (self.strength * np.array(self.patches) @ self.queries[self.asked]).tolist()
 
     @property
     def weights(self):
-        """The weight of each patch for the query that is asked now."""
+        """The weight of each patch for the current query."""
         return reference.softmax(np.array(self.scores)).tolist()
 
     def _fallback(self):

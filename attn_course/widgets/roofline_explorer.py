@@ -41,9 +41,10 @@ CARD = "a name, FLOP/s, bytes per second, bytes of memory and dollars per hour, 
 class RooflineExplorer(Widget):
     """Choose a model, a machine and a batch, and see what reading a prompt and writing a token cost.
 
-    A token is multiplied by every parameter, and its query by all keys and values: that is what
-    is computed. The weights and the cache are what is moved. The time is the longer of the two, as if
-    arithmetic and memory never waited for each other; what moves within the chip is not counted.
+    A token is multiplied by every parameter, and its query by all keys and values: these are the
+    operations. The weights and the cache are the bytes moved. The time is the longer of both times,
+    as if arithmetic and memory never waited for each other; what moves within the chip is not
+    counted.
 
     Parameters
     ----------
@@ -134,7 +135,7 @@ class RooflineExplorer(Widget):
 
     @traitlets.observe("model", "card", "batch", "context", "bits")
     def _time(self, change=None):
-        # There is nothing to time while the constructor sets the traits.
+        # Nothing can be computed while the constructor sets the traits.
         if self.models and self.cards:
             counted = counts(self.models[self.model], self.batch, self.context, self.bits)
             self.seconds = [seconds(*one, self.cards[self.card]) for one in counted]
@@ -166,7 +167,7 @@ class RooflineExplorer(Widget):
 
 
 def counts(model, batch, context, bits):
-    """Return FLOP and bytes of reading one prompt, and of writing one token of each text of a batch.
+    """Return the FLOPs and the bytes of one prompt's prefill and of a batch's decoding step.
 
     >>> model = ("", 1000, 2, 8, 4)
     >>> counts(model, batch=3, context=10, bits=16)

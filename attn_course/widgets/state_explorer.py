@@ -35,7 +35,7 @@ REACH, MOST = 3, 9
 
 
 class StateExplorer(Widget):
-    """Put things down in a room, and watch where a memory of fixed size, or a cache, recalls them.
+    """Place things in a room, and watch where a memory of fixed size, or a cache, recalls them.
 
     Each fact is a key, that of the thing, with a value, the place. The rules are those of
     `attn.reference`: softmax attention, `retention` with and without decay, and the `delta_rule`.
@@ -138,7 +138,7 @@ class StateExplorer(Widget):
         if rule == "softmax":
             query = self.sharpness * query
             return _rounded(reference.scaled_dot_product_attention(query, key, value)[0])
-        # Every step is asked for the same thing, and the last has read all the facts.
+        # Every step has the same query, and the last step has read all the facts.
         asked = np.broadcast_to(query[:, None], (len(query), *key.shape))
         decay = self.decay if rule in ("retention", "gated") else 1.0
         if rule in ("delta", "gated"):

@@ -92,7 +92,7 @@ class TileExplorer(Widget):
 
     @traitlets.observe(*_state)
     def _read(self, change=None):
-        # The page sets several traits one after the other; only when they fit is there something to read.
+        # The page sets several traits one after the other; the result is computed once they fit.
         if self.scores and len(self.scores) == len(self.values):
             kept = walk(self.scores, self.values, self.tile, self.base)
             _, _, total, output = kept[min(self.step, len(kept) - 1)]

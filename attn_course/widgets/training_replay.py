@@ -36,7 +36,7 @@ TEXT = {
 
 
 class TrainingReplay(Widget):
-    """Wind a training forwards and back: its curves, its words, and whom it looks at.
+    """Play a training forwards and back: its curves, its words, and its cross-attention.
 
     Parameters
     ----------

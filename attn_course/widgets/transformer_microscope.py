@@ -58,7 +58,7 @@ class TransformerMicroscope(TranslatorWidget):
     """Look at every number on the way of one sentence through the trained translator.
 
     The reader chooses or types a sentence, walks through the stages of the model, and takes
-    any number apart: the terms it is the sum of, its equation, its line in `attn`.
+    any number apart: the terms of its sum, its equation, its line in `attn`.
 
     Parameters
     ----------

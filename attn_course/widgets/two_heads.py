@@ -1,4 +1,4 @@
-"""`TwoHeads`: one token, one head or two, and what they hand over when two people change places."""
+"""`TwoHeads`: one token, one head or two, and their outputs when two people change places."""
 
 import traitlets
 
@@ -30,7 +30,7 @@ TEXT = {
 
 
 class TwoHeads(Widget):
-    """Move what one head or two look at, in a sentence and in the one with its people exchanged.
+    """Move what one head or two attend to, in a sentence and in the one with its people exchanged.
 
     Each head hands the verb a mean of the giver and the receiver. The figure shows how much of
     each name is in it, in both sentences, and says who could tell them apart.
@@ -107,7 +107,7 @@ class TwoHeads(Widget):
         return _check_looks(name, value)
 
     def handed(self, look):
-        """Return how much of giver, receiver and thing a head hands over, here and exchanged.
+        """Return how much of giver, receiver and thing a head's output holds, here and exchanged.
 
         Parameters
         ----------

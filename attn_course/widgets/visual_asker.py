@@ -1,4 +1,4 @@
-"""`VisualAsker`: paint a scene, ask about it, and see what the trained model looks at."""
+"""`VisualAsker`: paint a scene, ask about it, and see what the trained model attends to."""
 
 import numpy as np
 import traitlets

@@ -1,4 +1,4 @@
-"""`WordGuesser`: hide a word, and see what models that read different parts make of the rest."""
+"""`WordGuesser`: hide a word, and see what models that read different parts predict."""
 
 import numpy as np
 import traitlets

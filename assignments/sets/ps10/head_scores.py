@@ -44,7 +44,7 @@ def head_scores(weights, ids):
 
 
 def _scores(weights, ids, *, before=_before, earlier=_earlier, after=_after, per_row=_per_row):
-    """Score heads, wrong in what is asked for."""
+    """Score heads, with the given parts replaced."""
     same = earlier(ids)
     return before(weights), per_row(weights * after(same), same.any(axis=1))
 

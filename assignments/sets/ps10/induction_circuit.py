@@ -47,7 +47,7 @@ def _circuit(
     value=lambda token, before: token,
     scale=lambda size: 1.0,
 ):
-    """Wire the two heads, wrong in what is asked for."""
+    """Wire the two heads, with the given parts replaced."""
     n, token = ids.shape[-1], np.eye(int(vocab_size))[ids]
     hidden = [np.where(mask(n), 0, -np.inf) for mask in seen]
     one, other = (strength if is_on else 1.0 for is_on in strong)

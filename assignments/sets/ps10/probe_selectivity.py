@@ -66,7 +66,7 @@ def _probe(
     compare=lambda accuracy, controlled: accuracy - controlled,
     give=0,
 ):
-    """Fit both probes, wrong in what is asked for."""
+    """Fit both probes, with the given parts replaced."""
     train, test = split(features, n_train)
     fitted, rates = [], []
     for wanted in (labels, other(labels, ids, control)):

@@ -50,7 +50,7 @@ def _compare(
     error=_standard_error,
     against=lambda scores: scores[0] - scores[1:],
 ):
-    """Choose, measure and compare, wrong in what is asked for."""
+    """Choose, measure and compare, with the given parts replaced."""
     rate = choose(validation, test)
     scores = take(test, rate)
     gained = against(scores)

@@ -58,7 +58,7 @@ def _layer(
     rate=_sigmoid,
     mix=None,
 ):
-    """Compute the layer, wrong in what is asked for."""
+    """Compute the layer, with the given parts replaced."""
     q, k, b = query(x @ w_q), key(x @ w_k), rate(x @ w_b)
     v = value(x @ w_v, x @ w_g)
     if mix is not None:

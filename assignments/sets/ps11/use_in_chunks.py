@@ -60,7 +60,7 @@ def _chunks(
     inside=products_after,
     forget=False,
 ):
-    """Go from chunk to chunk, wrong in what is asked for."""
+    """Go from chunk to chunk, with the given parts replaced."""
     state, outputs, states = np.zeros((key.shape[1], value.shape[1])), [], []
     for start in range(0, len(key), int(size)):
         q, k, v, b = (x[start : start + int(size)] for x in (query, key, value, beta))

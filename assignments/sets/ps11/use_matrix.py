@@ -40,7 +40,7 @@ def products_after(keep):
 
 
 def _matrix(query, key, beta, *, keep=kept, products=products_after, rate=lambda beta: beta):
-    """Multiply query, key, rate and what is left, wrong in what is asked for."""
+    """Multiply query, key, rate and what is left, with the given parts replaced."""
     left = products(keep(key, beta))
     return np.einsum("ti,si,tsi->ts", query, key, left) * rate(beta)
 

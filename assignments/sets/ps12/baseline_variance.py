@@ -46,7 +46,7 @@ def _moments(
     gradient=lambda p, c, b: p * (c - p @ c),
     spread=lambda variance, n: variance,
 ):
-    """Compute the moments, wrong in what is asked for."""
+    """Compute the moments, with the given parts replaced."""
     p = policy(logits)
     m, mean = length(p), gradient(p, chance, baseline)
     variance = p @ (m * square(p, chance, baseline)) - less(p * (chance - p @ chance))

@@ -85,7 +85,7 @@ def _hold(
     without=_without,
     always=False,
 ):
-    """Hold the policy, wrong in what is asked for."""
+    """Hold the policy, with the given parts replaced."""
     hacked, all_paid = reference[hacks(paid, right)].sum(), reference[paid].sum()
     if not always and hacked <= limit * all_paid:
         held, leash = normalised(without(reference, paid, right)), 0.0

@@ -61,7 +61,7 @@ def _step(
     total=False,
     sign=1.0,
 ):
-    """Take the step, wrong in what is asked for."""
+    """Take the step, with the given parts replaced."""
     p = policy(logits)
     earned = rewards - beta * leash(p, reference)[answers]
     gradient = (compare(earned) - after * beta) @ _score(p, answers)

@@ -57,7 +57,7 @@ def _search(
     none=(-1,),
     longest=None,
 ):
-    """Search breadth first, wrong in what is asked for."""
+    """Search breadth first, with the given parts replaced."""
     level, seen, n_words = [((0, 0), (), ())], {remember(pair) for pair in begun}, move.shape[1]
     move, true_move = (
         move.tolist(),

@@ -69,7 +69,7 @@ def _step(
     full=_at_least,
     share=lambda batch, tokens: batch * tokens,
 ):
-    """Place the step, wrong in what is asked for."""
+    """Place the step, with the given parts replaced."""
     flops = operations * weights * share(batch, tokens)
     stored = size(weights, bits)
     moved = read(stored, cache, batch, tokens)

@@ -49,7 +49,7 @@ def _fit(
     low=0,
     step=None,
 ):
-    """Try every side, wrong in what is asked for."""
+    """Try every side, with the given parts replaced."""
     found = []
     step = int(multiple) if step is None else step
     for room in np.asarray(memory).tolist():

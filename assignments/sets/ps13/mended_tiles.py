@@ -58,7 +58,7 @@ def _tiles(
     blocks=None,
     masked=True,
 ):
-    """Run over the tiles, wrong in what is asked for."""
+    """Run over the tiles, with the given parts replaced."""
     n = len(query)
     peak, total, output = np.full(n, -np.inf), np.zeros(n), np.zeros((n, value.shape[1]))
     for start in blocks(len(key), int(tile)) if blocks else range(0, len(key), int(tile)):

@@ -65,7 +65,7 @@ def _count(
     output=lambda height, d, seen, columns: height * d,
     reread=True,
 ):
-    """Count, wrong in what is asked for."""
+    """Count, with the given parts replaced."""
     n, d, rows, columns = (int(x) for x in (n, d, rows, columns))
     flops, moved, start = 0, 0, 0
     for height in sizes(n, rows):

@@ -1,4 +1,4 @@
-"""What students hand in for problem set 4: right answers in many ways, and wrong ones.
+"""Test submissions for problem set 4: right answers in many ways, and wrong ones.
 
 Each is the text of a cell. A wrong answer is a right one with a slip, so that it is wrong in
 one way only, and has nothing in common with the code of the known mistakes.

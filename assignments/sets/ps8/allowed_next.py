@@ -79,7 +79,7 @@ def _filter(
     zero=False,
     n_for=None,
 ):
-    """Forbid what completes an n-gram, wrong in what is asked for."""
+    """Forbid what completes an n-gram, with the given parts replaced."""
     allowed = np.ones((len(ids), int(vocab_size)), dtype=bool)
     n = int(n) + size
     for row, sentence in zip(allowed, ids.tolist(), strict=True):

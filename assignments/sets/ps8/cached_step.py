@@ -82,7 +82,7 @@ def _step(
     late=False,
     everything=False,
 ):
-    """Take one step, wrong in what is asked for."""
+    """Take one step, with the given parts replaced."""
     rows, capacity = np.arange(len(x)), keys.shape[1]
     before = keys, values
     keys, values = keys.copy(), values.copy()

@@ -122,7 +122,7 @@ def _score(
     padded=False,
     smooth=0,
 ):
-    """Score a corpus, wrong in what is asked for."""
+    """Score a corpus, with the given parts replaced."""
     pairs = [
         (
             [t for t in row.tolist() if t != PAD or padded],

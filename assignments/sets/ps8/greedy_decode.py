@@ -104,7 +104,7 @@ def _search(
     choose=np.argmax,
     steps=0,
 ):
-    """Search greedily, wrong in what is asked for."""
+    """Search greedily, with the given parts replaced."""
     log_p, limit = log(logits), int(max_new_tokens)
     ids, scores = np.full((len(start), limit), fill), np.zeros(len(start))
     last, running = start.copy(), np.ones(len(start), dtype=bool)

@@ -56,7 +56,7 @@ def _count(
     both=_both,
     add=lambda tokens: tokens.sum(axis=1),
 ):
-    """Count, wrong in what is asked for."""
+    """Count, with the given parts replaced."""
     tokens = kept(lengths, windows)
     each = both(n_bytes) * n_kv_heads * d_k
     return add(tokens) * each, add(up(tokens, block_size)) * each

@@ -61,7 +61,7 @@ def _step(
     itself=True,
     join=None,
 ):
-    """Take one step, wrong in what is asked for."""
+    """Take one step, with the given parts replaced."""
     n, (n_heads, d_model, d_k) = keys.shape[1] + place, w_q.shape
     join = join or (lambda cache, new: np.concatenate([cache, new[:, None]], axis=1))
     q = query(x @ w_q, n, base)

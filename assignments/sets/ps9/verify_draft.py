@@ -58,7 +58,7 @@ def _verify(
     last=lambda n: n,
     where=lambda n: n,
 ):
-    """Verify, wrong in what is asked for."""
+    """Verify, with the given parts replaced."""
     places = np.arange(len(tokens))
     n = count(accept(target[places, tokens], draft[places, tokens], dice))
     if n == len(tokens):
