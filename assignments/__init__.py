@@ -2,8 +2,8 @@
 
 ====================  =====================================================================
 `sets/`               the sets: masters in both languages, tasks, hints, points, proofs
-`problem_sets.py`     what the grader is told of this course
-`checks.py`           how it calls and judges a function: by the code of `check`
+`problem_sets.py`     what the grader knows of this course
+`checks.py`           how the grader calls and judges a function: with the code of `check`
 `release.py`          sets to courses: what instructors keep and what students get
 `new_set.py`          a set of one's own, to start from
 `leaderboard/`        the translators of the project, measured in the sandbox

@@ -58,7 +58,7 @@ REPORT = {
 
 @dataclass(frozen=True)
 class Student:
-    """One of the class.
+    """A student of the class.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ def students(asked):
 
 
 def hand_in(course, asked, student):
-    """Write what a student hands in, where nbgrader's collect would put it."""
+    """Write the submission of a student where nbgrader's collect would put it."""
     notebook = nbformat.read(course.path(student.language, student.step, ".", asked.name), 4)
     edits = {f"{grade_id}-answer": edit for grade_id, edit in student.edits.items()}
     for cell in notebook.cells if student.step == "source" else ():
@@ -174,7 +174,7 @@ def hand_in(course, asked, student):
 
 
 def main(name, folder=None, jobs=None):
-    """Show the whole life of a problem set; return an exit status."""
+    """Run a problem set from release to feedback; return an exit status."""
     try:
         asked = problem_set(name)
         if not asked.tasks:

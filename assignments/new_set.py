@@ -1,8 +1,8 @@
 """Begin a problem set of one's own: ``make new-set SETS=../my-sets SET=quiz1 FROM=ps2``.
 
-It is a copy of a practice set, and complete: change its tasks one by one, and ``make prove`` says
-what no longer agrees. It lies outside this repository, so that nobody publishes it by accident. The
-versions of the tasks stay behind: they edit the practice set, and nobody has answers to another.
+The new set is a complete copy of a practice set: change its tasks one by one, and ``make prove``
+says what no longer agrees. It lies outside this repository, so that nobody publishes it by
+accident. The variants of the tasks are not copied, since they edit the practice set.
 """
 
 import argparse
@@ -20,7 +20,7 @@ ROOT = PUBLIC.parents[1]
 
 
 def new_set(sets, name, template="ps2"):
-    """Copy a practice set to where sets of one's own lie.
+    """Copy a practice set into the folder of one's own sets.
 
     Parameters
     ----------

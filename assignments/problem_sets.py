@@ -1,9 +1,9 @@
-"""The problem sets of this course, and all that the grader is told of it.
+"""The problem sets of this course, and everything that the grader knows of it.
 
-A set is a folder, and all that belongs to it lies there: ``__init__.py`` with `ProblemSet` as
+A set is a folder with all its files: ``__init__.py`` with `ProblemSet` as
 ``SET``; its tasks and their hints, two files each; ``master.md``, from which the notebooks of both
-languages are made; ``proofs.py``, the right and wrong answers that its tests try; and perhaps
-``variants.toml``. Those of `PUBLIC` are for practice and to start from; sets whose marks count
+languages are made; ``proofs.py``, the right and wrong answers with which it is tested; and perhaps
+``variants.toml``. The sets of `PUBLIC` are for practice and to start from; sets whose marks count
 lie in a folder of the instructor's.
 """
 

@@ -1,7 +1,7 @@
-"""Release the problem sets of this course, those for practice unless ``--sets`` says others.
+"""Release the problem sets of this course, those for practice unless ``--sets`` names others.
 
 Beside each notebook lies ``SET_check.npz``, from which `attn_course.exercises.check` answers:
-inputs, right answers and those of the known mistakes, but no function that gives them.
+inputs, right answers and those of the known mistakes, but no function that computes them.
 """
 
 import functools

@@ -1,8 +1,8 @@
 """A JupyterHub for the problem sets, to start from: change the names at the top.
 
-Students fetch, work, submit and read their feedback in JupyterLab; whoever marks reads answers in
+Students fetch, work, submit and read their feedback in JupyterLab; those who mark read answers in
 Formgrader. The page for instructors says how to start it and what has to be there. A test runs this
-file as it stands, but for the accounts of the system, passwords and ports.
+file unchanged, except for the accounts of the system, passwords and ports.
 """
 
 import csv
@@ -20,7 +20,7 @@ COURSE = Path(os.environ.get("ATTN_COURSE", "/srv/attn/course"))
 EXCHANGE = os.environ.get("ATTN_EXCHANGE", "/srv/attn/exchange")
 # The account of the system that owns the course and runs `make grade`.
 GRADER = "grader-attn"
-# Whoever reads answers in Formgrader.
+# The accounts that read answers in Formgrader.
 MARKERS = [GRADER]
 # Formgrader of each edition, on a port of this machine that nobody else reaches.
 PORTS = {"es": 9101, "en": 9102}

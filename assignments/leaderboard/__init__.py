@@ -1,4 +1,4 @@
-"""The table of the projects: what each translator handed in does on the test handed in with it.
+"""The table of the projects: the scores of each submitted translator on the test submitted with it.
 
 =============  ===================================================================
 `inside`       runs in the sandbox: loads the model, translates, measures

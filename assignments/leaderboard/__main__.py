@@ -12,7 +12,7 @@ from grader.submitted import find
 
 
 def main(arguments):
-    """Score what was handed in, write the table twice; return the exit status."""
+    """Score the submissions and write the table in two formats; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m assignments.leaderboard", description=__doc__)
     parser.add_argument("course", type=Path, help="the folder that `make release` made")
     parser.add_argument("--names", action="store_true", help="show names instead of codes")

@@ -1,7 +1,7 @@
 """Runs inside the sandbox: loads the translator of a student, and measures it on their test.
 
-All that is read is data: safetensors, JSON and text. What leaves is one frame, with numbers or
-with the reason, one of a few, why there are none.
+Only data are read: safetensors, JSON and text. One frame leaves the sandbox, with the numbers or
+with one of a few reasons why there are none.
 """
 
 import json
@@ -99,7 +99,7 @@ def links(text, sizes):
 
 
 def by_words(translator, pair):
-    """Tell whether the model reads and writes a pair word for word, as links count."""
+    """Return whether the model's tokens are the words of a pair, which the links count."""
     try:
         attention = translator.attention(pair.source, pair.target)
     except ValueError:  # The model does not know a word, or the sentence is too long.
@@ -119,7 +119,7 @@ def main():
     out = os.fdopen(os.dup(1), "wb")
     import torch
 
-    # Modules are imported before the system calls are forbidden that some of them make.
+    # Modules are imported first, since some make system calls that are then forbidden.
     import attn.applications.translation.facts
     import attn.corpus  # noqa: F401 - likewise
 

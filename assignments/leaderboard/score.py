@@ -56,7 +56,7 @@ def score(folder):
 
 
 def _take(folder, job):
-    """Copy the files that count. Return a key of ``WHY`` if one is no file or too large, else None."""
+    """Copy the files to score; return a key of ``WHY`` if one is no file or too large, or None."""
     for name, most in FILES.items():
         try:
             (job / name).write_bytes(plain_bytes(folder / name, most))

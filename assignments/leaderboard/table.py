@@ -34,7 +34,7 @@ WHY = {
 
 
 def code(secret, student):
-    """Return what a student is called in the table: always the same, and it tells nothing.
+    """Return the name of a student in the table: always the same, and anonymous.
 
     >>> code(b"secret", "ana") == code(b"secret", "ana") != code(b"secret", "tom")
     True

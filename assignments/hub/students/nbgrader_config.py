@@ -1,4 +1,4 @@
-"""What nbgrader has to know in a student's server; jupyterhub_config.py names this folder."""
+"""The settings of nbgrader in a student's server; jupyterhub_config.py names this folder."""
 
 import os
 

@@ -63,7 +63,7 @@ def cases(seed):
         return found[:m] if len(found) >= m else None
 
     def draw(n, d, *shape):
-        # No wrong function may answer all of the questions rightly.
+        # No wrong function may answer all of the questions right.
         while True:
             vectors = words(n, d)
             asked = questions(vectors, math.prod(shape), lambda best: best > 0.05)

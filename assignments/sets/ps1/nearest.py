@@ -35,7 +35,7 @@ def cases(seed):
 
     def draw(n, d, k, *batch):
         while True:
-            # Lengths that differ, so that a long vector is not for that a similar one.
+            # Lengths differ, so that a vector with a large product need not be a similar one.
             vectors = rng.normal(size=(n, d)) * rng.uniform(0.3, 4, (n, 1))
             query = rng.normal(size=(*batch, d)) * (0.2 if n % 2 else 1.7)
             case = {"vectors": vectors, "query": query, "k": np.array(k)}
@@ -43,7 +43,8 @@ def cases(seed):
                 return case
 
     def tied(n, k):
-        # Whole numbers and powers of two: whoever computes them, equal cosines come out equal.
+        # Whole numbers and powers of two, so that equal cosines are equal in any order of
+        # operations.
         while True:
             vectors = rng.choice([-1.0, 1.0], (n, 4)) * 2.0 ** rng.integers(-1, 3, (n, 1))
             query = rng.choice([-1.0, 1.0], 4) * 2
@@ -81,7 +82,7 @@ def cases(seed):
 
 
 def _tells_apart(case):
-    """Say whether lengths matter: products and distances must rank otherwise than cosines."""
+    """Return whether lengths matter: products and distances must rank otherwise than cosines."""
     right = nearest(**case)[0]
     return not any(
         np.array_equal(wrong(**case)[0], right) for wrong in (_product, _distance, _columns)

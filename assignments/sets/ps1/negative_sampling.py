@@ -19,7 +19,7 @@ def _scores(center, context, negatives):
 
 
 def _gradients(center, context, negatives, of_context, of_negatives):
-    """Return what follows from the gradients with respect to the scores."""
+    """Return the gradients that follow from those with respect to the scores."""
     d_center = of_context[..., None] * context + (of_negatives[..., None, :] @ negatives)[..., 0, :]
     d_negatives = of_negatives[..., None] * center[..., None, :]
     return d_center, of_context[..., None] * center, d_negatives

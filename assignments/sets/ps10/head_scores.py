@@ -24,7 +24,8 @@ def _per_row(found, rows):
 
 
 def head_scores(weights, ids):
-    """Return how much each head looks at the token before, and at what followed an earlier copy.
+    """Return how much each head attends to the previous token, and to what followed an earlier
+    copy.
 
     Parameters
     ----------

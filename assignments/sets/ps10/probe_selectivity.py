@@ -165,7 +165,7 @@ def _with_mean_taken_away(x, y, penalty):
 
 def _seen_words_only(features, labels, ids, control, n_train, penalty):
     known = {word: control[word] for word in ids[:n_train].tolist()}
-    _ = [known[word] for word in ids.tolist()]  # raises on a word that training never showed
+    _ = [known[word] for word in ids.tolist()]  # raises for a word that is not in the training set
     return probe_selectivity(features, labels, ids, control, n_train, penalty)
 
 

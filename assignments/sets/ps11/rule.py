@@ -9,12 +9,12 @@ def use(key):
 
 
 def other_use(key):
-    """Return another measure of use, for which it can be taken."""
+    """Return another measure of use, with which `use` can be confused."""
     return np.abs(key)
 
 
 def kept(key, beta):
-    """Return what is left of each row of the state at each token."""
+    """Return the share of each row of the state that is kept at each token."""
     return 1 - beta[:, None] * use(key)
 
 

@@ -49,7 +49,7 @@ def cases(seed):
     large_and_masked = draw((2,), 3, 4, 2, mask=mask)
     large_and_masked["query"][:, 0] = 40
     large_and_masked["key"][..., 0] = np.where(mask, [[-40], [40]], [[40], [80]])
-    # The one key that is allowed scores less than many a number that stands for -inf.
+    # The only allowed key has a lower score than many finite numbers used for -inf.
     far_below = draw((2,), 3, 4, 2, mask=np.array([[False, True, False], [True, False, False]]))
     far_below["query"][:, 0], far_below["key"][..., 0] = 200, -200
     one_empty_row = chequered(3, 4)

@@ -1,4 +1,4 @@
-"""Problem set 2, `mended_self_attention`: keys that ask and queries that answer, and wrong repairs."""
+"""Problem set 2, `mended_self_attention`: queries and keys exchanged, and wrong repairs."""
 
 import numpy as np
 

@@ -58,7 +58,7 @@ def cases(seed):
     large_and_masked = draw(3, 4, 2, mask=np.array([[True, True, False]]))
     with_large_scores(large_and_masked["x"], *np.split(large_and_masked["w_qkv"], 3, axis=-1)[:2])
     large_and_masked["x"][:, :2] = [[40, -40], [40, -40], [10, 40]]
-    # The one token that is allowed scores less than many a number that stands for -inf.
+    # The only allowed token has a lower score than many finite numbers used for -inf.
     far_below = draw(3, 4, 2, mask=np.array([1, 2, 0])[:, None] == np.arange(3))
     with_large_scores(far_below["x"], *np.split(far_below["w_qkv"], 3, axis=-1)[:2])
     far_below["x"][:, :2] = [200, -200]

@@ -44,7 +44,7 @@ def cases(seed):
 
 
 def _weighing(weigh):
-    """Return a function that scales rightly and goes wrong afterwards."""
+    """Return a function that scales right and then computes wrong weights."""
     return lambda scores, temperature: weigh(scores / temperature[..., None])
 
 

@@ -10,7 +10,7 @@ from .grouped_attention import with_large_scores
 
 
 def mended_heads(query, key, value, w_o):
-    """Return the output of heads that come projected and split, and their weights.
+    """Return the output of heads that are already projected and split, and their weights.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def _with(
 
 
 def _as_they_are(heads):
-    """Write the heads out in the order they are in, with the shape of tokens and components."""
+    """Reshape the heads without a transposition to the shape of tokens and components."""
     *batch, n_heads, seq_len, width = heads.shape
     return heads.reshape(*batch, seq_len, n_heads * width)
 

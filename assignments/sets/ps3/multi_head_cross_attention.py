@@ -9,7 +9,7 @@ from attn_course.exercises.spec import Exercise
 
 
 def multi_head_cross_attention(x, memory, w_q, w_kv, w_o, n_heads, real=None):
-    """Return the output and the weights of several heads that ask another sentence.
+    """Return the output and the weights of several heads that attend to another sentence.
 
     Parameters
     ----------
