@@ -35,7 +35,7 @@ def finite_numbers(**arrays: ArrayLike | None) -> list[Floats]:
 
 
 def finite_vector(name: str, vector: ArrayLike, size: int, like: str) -> Floats:
-    """Return `vector` as an array of finite numbers of the `size` that the argument `like` sets."""
+    """Return `vector` as an array of `size` finite numbers; the argument `like` sets the size."""
     (vector,) = finite_numbers(**{name: vector})
     check_shape(name, vector, (size,), like)
     return vector

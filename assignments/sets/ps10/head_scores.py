@@ -24,8 +24,7 @@ def _per_row(found, rows):
 
 
 def head_scores(weights, ids):
-    """Return how much each head attends to the previous token, and to what followed an earlier
-    copy.
+    """Return how much each head looks at the token before, and at what followed an earlier copy.
 
     Parameters
     ----------
@@ -45,7 +44,7 @@ def head_scores(weights, ids):
 
 
 def _scores(weights, ids, *, before=_before, earlier=_earlier, after=_after, per_row=_per_row):
-    """Score heads, with the given parts replaced."""
+    """Score heads, wrong in what is asked for."""
     same = earlier(ids)
     return before(weights), per_row(weights * after(same), same.any(axis=1))
 

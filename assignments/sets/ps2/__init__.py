@@ -40,7 +40,7 @@ def _group_of_ids(case):
     real = case["ids"] != 0
     if real.all():
         return "base"
-    # Padding at the end is what a token of padding followed by a real one is not.
+    # Padding is at the end unless a padding token stands before a real one.
     return "padding anywhere" if (~real[:, :-1] & real[:, 1:]).any() else "padding at the end"
 
 
