@@ -1,4 +1,4 @@
-"""Grade one submission: run it, again if a step ended the process, and judge every task."""
+"""Grade one submission: run it, repeat it without steps that end the process, judge tasks."""
 
 import re
 import time
@@ -26,9 +26,11 @@ class Graded:
     reason : str or None
         Why it could not be read, a key of `grader.submission.REASONS`.
     broken_cells : dict of int to str
-        Cells of which something raised, by number, and the types of the exceptions, separated by
-        "; ", with the modules that were not there; or that met a limit, and which ("process" if
-        they ended theirs).
+        What went wrong in each cell that raised an exception or ended the run, by the number of
+        the cell. A value names the types of the exceptions, separated by "; ". A cell that took too
+        long has "time" among them, and the missing modules follow ModuleNotFoundError in
+        parentheses. If the cell ended the run, the value is the limit of the sandbox that it met,
+        or "process" if it met none.
     """
 
     digest: str | None
@@ -45,13 +47,15 @@ def grade(path, problem_set, secret, *, models=None, setup=(), limits=None, unsa
     path : Path
     problem_set : ProblemSet
     secret : bytes
-        The course's own, from which the inputs are drawn.
+        The secret of the course, which seeds the inputs.
     models : dict of str to str, optional
-        The cell of a right answer, by grade id. A task that does not get all its points runs once
-        more with these in place of the earlier tasks that do not either (if it did not end in
-        time, of all the earlier ones, since a right function may be slow), and the better counts.
+        A cell with the right answer of each task, by grade id. If an answer does not get all the
+        points of its task, the notebook runs once more, and right answers replace those to earlier
+        tasks that did not get all their points either. If the answer met a limit, they replace the
+        answers to all earlier tasks, since a right function may be slow. The better mark counts.
     setup : sequence of str, optional
-        Cells that were handed out to be run before any other: the student may have lost them.
+        Cells of the released notebook that run before all others, since the student may have
+        deleted them.
     limits : grader.sandbox.Limits, optional
     unsafe : bool, default False
         Whether to run without the sandbox.
@@ -87,10 +91,10 @@ def grade(path, problem_set, secret, *, models=None, setup=(), limits=None, unsa
 
 
 def _built_upon(marks, models):
-    """Yield pairs: a task with less than full points, and right functions for tasks before it.
+    """Return pairs of a task without full points and the right answers to tasks before it.
 
-    The functions of a set call each other by name, so a right one that is defined at the end of the
-    notebook serves its callers.
+    The functions of a set call each other by name. If the right function is defined at the end of
+    the notebook, the functions that call it therefore use it instead of the student's.
     """
     wrong = [name for name, mark in marks.items() if mark.points < mark.max_points]
     found = []
@@ -105,7 +109,7 @@ def _built_upon(marks, models):
 
 
 class _Run:
-    """Runs cells, asks for tasks and marks them, within the time of one submission.
+    """Runs cells, calls the functions of tasks and marks them, in the time of one submission.
 
     Parameters
     ----------
@@ -121,7 +125,8 @@ class _Run:
         self.problem_set, self.limits, self.unsafe = problem_set, limits, unsafe
         self.end = time.monotonic() + limits.wall_s
         self.broken = {}  # broken[cell][kind of exception] lists the missing modules.
-        # fatal[cell] is True if the cell, which ended the process, runs again for its definitions alone.
+        # The cells that ended the process: True if only the definitions of the cell run from then
+        # on, False if nothing of it does.
         self.fatal = {}
 
     def broken_cells(self, end):
@@ -138,18 +143,19 @@ class _Run:
     def mark(self, cells, names):
         """Return the marks of some tasks.
 
-        A step that takes too long is interrupted, and the run continues. If a step ends the
-        process, or cannot be interrupted without ending it, only its cell or task loses: the
-        notebook runs again without the task, or with only the imports and definitions of the cell,
-        as long as a task has less than full marks and there is time. The cells above run alone
-        first, so that a later cell cannot cost their answers.
+        A step is a cell or a task. A step that takes too long is interrupted, and the run
+        continues. If a step ends the process, or can be interrupted only by ending it, the notebook
+        runs again without that task, or with only the imports and definitions of that cell, so that
+        no other step loses by it. This is repeated while there is time and a task lacks points. The
+        cells above the one that ended the process first run alone, so that the answers in them are
+        marked whatever later cells do.
         """
         cells, waiting, above = dict(cells), list(names), None
         marks = {name: judge(self.tasks[name], self.records[name], None, {}) for name in names}
-        # A set without tasks is read by a person alone.
+        # If a set has no tasks, nothing runs, since a person marks all of it.
         while waiting and (left := self.end - time.monotonic()) > 0:
             requests = [request(self.tasks[name], self.records[name].cases) for name in waiting]
-            # A cell that ended the process twice is left out.
+            # A cell that ended the process is left out if it defines nothing or did so twice.
             cells = {number: cells[number] for number in cells if self.fatal.get(number, True)}
             run_now, above = list(cells.items())[:above], None
             outcome = sandbox.run(
@@ -185,9 +191,10 @@ class _Run:
 def _sort(frames, cells, names, broken):
     """Return the answers of a run, and the step that ended it; record the cells that raised.
 
-    For a task, the last function of its name counts, as it was when it was defined and as it was at
-    the end of the notebook. Reports of cells are ignored once the inputs are known inside, since
-    which of them raised, and what, could reveal the inputs.
+    For a task, the last function of its name counts. It may have been called twice, with the names
+    that existed when it was defined and with those at the end of the notebook. Reports of cells are
+    ignored once the inputs are known inside, since which of them raised, and what, could reveal the
+    inputs.
     """
     answers, last, inputs_known = {}, None, False
     for header, arrays in frames:

@@ -32,7 +32,7 @@ def write_frame(stream, header, arrays=None):
     arrays : dict of str to ndarray, optional
         Numbers and booleans only. What is wider than eight bytes becomes float64.
     """
-    # Floats wider than eight bytes have another layout on every machine.
+    # The layout of floats wider than eight bytes depends on the machine.
     arrays = {name: a.astype(float) if a.itemsize > 8 else a for name, a in (arrays or {}).items()}
     described = [[name, array.dtype.str, array.shape] for name, array in arrays.items()]
     text = json.dumps([header, described]).encode()
@@ -42,14 +42,14 @@ def write_frame(stream, header, arrays=None):
 
 
 def end_of_frames(data, start=0):
-    """Return where the last whole frame from `start` on ends, by the lengths alone."""
+    """Return the end of the last complete frame from `start` on; only the lengths are read."""
     while start < (end := claimed_end(data, start)) <= len(data):
         start = end
     return start
 
 
 def claimed_end(data, start):
-    """Return where the frame at `start` ends by its lengths; `start` if they are not there yet."""
+    """Return where the frame at `start` ends by its lengths, or `start` if these are missing."""
     if start + LENGTHS.size > len(data):
         return start
     return start + LENGTHS.size + sum(LENGTHS.unpack_from(data, start))
@@ -66,7 +66,7 @@ def asks_for_inputs(data, start, end):
 
 
 def read_frames(data):
-    """Return the whole frames at the beginning of `data`, up to the first bytes that are none.
+    """Return the frames at the beginning of `data`, up to the first bytes that form no frame.
 
     Parameters
     ----------

@@ -85,7 +85,7 @@ def test_translations_are_those_of_the_translator_in_pytorch(sentences):
     assert own_machine.translate(*sentences).targets == tuple(sentences.values())
 
 
-def test_heads_attend_with_biases_and_turned_by_position():
+def test_self_attention_adds_biases_and_rotates_queries_and_keys():
     rng = np.random.default_rng(0)
     x, causal = rng.normal(size=(2, 5, 8)), np.tri(5, dtype=bool)
     w = {f"w_{letter}": rng.normal(size=(8, 8)) for letter in "qkvo"}
@@ -215,7 +215,7 @@ def test_a_wrong_function_is_named_and_not_its_caller():
         "    w = softmax(s if mask is None else np.where(mask, s, -np.inf))\n"
         "    return w @ v, w\n",
     }
-    # The check of the second exercise uses this shape.
+    # The check of `softmax` has no scores of this shape, but that of attention does.
     wrong = own["softmax"].replace("(2, 4, 5)", "(2, 3, 5)")
     found = own_machine.translate(SENTENCE, functions=own | {"softmax": wrong})
     assert found.yours == ("scaled_dot_product_attention",)
@@ -253,7 +253,7 @@ def test_parts_call_the_solved_parts(monkeypatch):
 
 
 class Clock:
-    """A clock that only `sleep` advances, so that a busy machine makes no quick function slow."""
+    """A clock that only `sleep` advances, so that a busy machine does not make functions slow."""
 
     def __init__(self):
         self.now = 0.0
@@ -325,7 +325,7 @@ def test_a_wrong_part_does_not_exclude_a_right_one(worked):
     assert len(found.refused) == 1
 
 
-def test_the_result_lists_own_and_lent_parts_and_lights_own_ones(language):
+def test_the_result_lists_own_and_lent_parts_and_lights_up_the_own_parts(language):
     found = own_machine.translate(SENTENCE, "the zebra slept", functions={"softmax": SOFTMAX})
     told = repr(found).split("\n")
     assert told[0] == f"{SENTENCE} → {RIGHT}"

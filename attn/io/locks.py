@@ -12,7 +12,8 @@ from attn._checks import argument_error
 
 # Seconds between two attempts to take a lock.
 PAUSE = 0.1
-# The most bytes of a file name; file systems allow 255.
+# The maximum length in bytes of a name that `beside` makes, without its leading dot. File systems
+# allow 255.
 LONGEST = 200
 
 # The open descriptors of the locks that this process holds.
@@ -78,8 +79,7 @@ def locked(path: str | Path, name: str = "path", *, wait: bool = False) -> Itera
     name : str, default "path"
         The argument that an error names.
     wait : bool, default False
-        Whether to wait for the process that holds the lock. Then a line is written to standard
-        error.
+        Whether to wait if another process holds the lock. A line on standard error then says so.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def locked(path: str | Path, name: str = "path", *, wait: bool = False) -> Itera
         time.sleep(PAUSE)
     _held.add(descriptor)
     try:
-        # A full disk has no room for the process id, which only serves messages.
+        # If the disk is full, the process id cannot be written. Only messages need it.
         with suppress(OSError):
             os.ftruncate(descriptor, 0)
             os.lseek(descriptor, 0, os.SEEK_SET)
@@ -144,7 +144,7 @@ def _is_at(descriptor: int, place: Path) -> bool:
 
 
 def _holder(descriptor: int) -> str:
-    """Return the name of the process whose id is in the file of a lock."""
+    """Return what messages call the holder of a lock, by the process id in the file of the lock."""
     with suppress(OSError):
         os.lseek(descriptor, 0, os.SEEK_SET)
         number = os.read(descriptor, 20)

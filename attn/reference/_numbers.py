@@ -1,4 +1,4 @@
-"""What every function here does with its arguments: convert, check, multiply."""
+"""How the functions of `attn.reference` convert, check and multiply their arguments."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,7 +35,11 @@ def finite_numbers(**arrays: ArrayLike | None) -> list[Floats]:
 
 
 def finite_vector(name: str, vector: ArrayLike, size: int, like: str) -> Floats:
-    """Return `vector` as an array of `size` finite numbers; the argument `like` sets the size."""
+    """Return `vector` as an array of `size` finite numbers.
+
+    `name` and `like` serve error messages: they name the vector and the argument that sets its
+    size.
+    """
     (vector,) = finite_numbers(**{name: vector})
     check_shape(name, vector, (size,), like)
     return vector

@@ -2,7 +2,8 @@
 
 `check` calls the learner's function with copies of every input of the exercise, compares
 what it returns with the oracle, and if it is wrong looks for a known misconception that
-gives the same values. Only values are compared, never code.
+gives the same values. The verdict depends on values alone; the explanation of a wrong attempt
+may also read its code, to find the change that corrects it.
 
 An attempt runs in the learner's own process. One that never ends cannot be stopped from here:
 interrupt the kernel (the stop button, or I twice), correct the loop and run the cell again. Nothing
@@ -57,7 +58,7 @@ def check(exercise_id, attempt):
     Parameters
     ----------
     exercise_id : str
-        One of `exercises`, or of a problem set.
+        The id of an exercise, one of those that `exercises` lists or one of a problem set.
     attempt : callable
         The learner's function. It receives NumPy arrays, by position, and may return
         NumPy arrays or PyTorch tensors.
@@ -65,9 +66,9 @@ def check(exercise_id, attempt):
     Returns
     -------
     Result or None
-        The verdict. It shows itself as the last line of a cell; nothing is printed. It is None for a
-        function whose body is still ``...`` where solved exercises are kept, as in JupyterLab: *Run All*
-        then says nothing of exercises that nobody has begun.
+        The verdict. Nothing is printed: a notebook displays the verdict if the call is the last
+        line of a cell. Where solved exercises are kept, as in JupyterLab, it is None for a function
+        whose body is still ``...``, so that *Run All* reports nothing on exercises not yet begun.
 
     Raises
     ------
@@ -123,7 +124,7 @@ def _find(exercise_id):
 
 @functools.cache
 def record_of_chapter(exercise_id):
-    """Return the record of an exercise of a chapter: the same on the same inputs each time."""
+    """Return the record of an exercise of a chapter; its inputs are the same for all learners."""
     return record_of(load(exercise_id))
 
 
@@ -202,7 +203,7 @@ def _lists(record, answers):
 
 
 def _short_of_one(record, answers):
-    """Return a sentence on weights that a number added to their total makes too small, or nothing."""
+    """Return a sentence if an ε in a divisor makes weights sum to less than 1, or an empty text."""
     for k, name in enumerate(record.outputs):
         pairs = [
             (answer.values[k], right.values[k])
@@ -283,7 +284,8 @@ def _explain(record, attempt, answers, failing):
             en=f"It fails on {len(failing)} of {n} inputs; the smallest on which it shows:",
         )
     if answer.error and family(answer.error):
-        nearer = ""  # The meaning of the exception says more than the distance of code without it.
+        # What the exception means is more helpful than a change that corrects only a part.
+        nearer = ""
     if is_total := bool(wrong_total(record, case, answer, expected, others)):
         nearer = ""  # Only the division by a sum is missing, and `what` says so.
     if both or repair or nearer:

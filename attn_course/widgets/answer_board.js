@@ -1,4 +1,4 @@
-// What several systems answer: a board of right and wrong, and one case of it beside its question.
+// What several systems answer: a board marks each answer as right or wrong, and the chosen case is shown with its question.
 import { GROUND, N_COLUMNS, N_ROWS, PATCH_SIZE, pixelPaths } from "./scenes.js";
 import { announcer, fill, h, put, roving, watch } from "./shared.js";
 
@@ -20,7 +20,7 @@ export const STRINGS = {
 /** Whether a system is right about a case. */
 export const isRight = ({ said, right }) => said === right;
 
-/** Every case of a board, from the first system to the last, with its places. */
+/** Every case of a board, from the first system to the last, with its indices: of the system, of the group, and within the group. */
 export const all = (cases) => cases.flatMap((groups, s) =>
   groups.flatMap((group, g) => group.map((found, i) => ({ places: [s, g, i], found }))));
 

@@ -1,4 +1,4 @@
-// How sure a translator is of each word that it writes: attn.applications.translation.certainty.
+// How sure a translator is of each word that it writes, as attn.applications.translation.certainty computes it.
 import { h } from "./shared.js";
 import { textOf } from "./tokenizer.js";
 
@@ -12,8 +12,8 @@ const CERTAINTY = {
 };
 
 /**
- * How sure the translator of a widget is: { sure, isGuessed, ofWords, write, line, rare }, where `line` says what the marks mean that `write`
- * makes, and `rare` warns. Null where the translator is not calibrated, which only those of real sentences are.
+ * How sure the translator of a widget is: { sure, isGuessed, ofWords, write, line, rare }. `write` marks words, and the node `line` explains the
+ * marks; `rare` is a warning about rare words. The result is null if the translator is not calibrated: only those of real sentences are.
  */
 export function certainty(model) {
   const { name } = model.get("pretrained");
@@ -26,7 +26,7 @@ export function certainty(model) {
     isGuessed: (chance, from) => sure(chance, from) < GUESSED_BELOW,
     /** The probability that each word of a translation is right. */
     ofWords: (tokens, probabilities, from) => wordChances(tokens, probabilities).map((chance) => sure(chance, from)),
-    /** Write a text into a node, mark the words that are probably guessed, and show what the mark means. */
+    /** Write a text into a node and mark the words that are probably guessed; show `line` if there is such a word. */
     write(node, text, probabilities) {
       let n = 0;
       let end = 0;
@@ -49,7 +49,7 @@ export function calibrated(chance, name) {
   return 1 / (1 + Math.exp(-slope * Math.log(kept / (1 - kept)) - offset));
 }
 
-/** The probability that the model gave to each word: the product over the tokens that have a letter of it. */
+/** The probability that the model gave to each word: the product over all tokens that contain a character of the word. */
 export function wordChances(tokens, probabilities) {
   const said = tokens.filter((token) => token !== "<eos>");
   const ends = said.map((_, i) => textOf(said.slice(0, i + 1), "bpe").length);

@@ -29,7 +29,7 @@ def head_contributions(heads, w_o):
 
 
 def cases(seed):
-    """Return heads and an output projection, alone and in batches.
+    """Return the heads of one sequence or of a batch, each time with an output projection.
 
     Parameters
     ----------

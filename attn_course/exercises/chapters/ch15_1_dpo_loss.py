@@ -1,4 +1,4 @@
-"""Chapter 15, `dpo_loss`: preferences without a reward, and ways to miss them."""
+"""Chapter 15, `dpo_loss`: preferences without a reward model, and ways to get it wrong."""
 
 import numpy as np
 
@@ -60,7 +60,7 @@ def cases(seed):
 
 
 def _of(margin):
-    """Return the loss with another margin, a function of the four log-probabilities and beta."""
+    """Return a loss whose margin is `margin` of the four log-probabilities and beta."""
     return lambda *given: np.logaddexp(0, -margin(*given))
 
 
