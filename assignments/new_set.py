@@ -39,7 +39,8 @@ def new_set(sets, name, template="ps2"):
     Raises
     ------
     CourseError
-        If there is no such template, or the set cannot be where it should.
+        If there is no such template, if the name is invalid or taken, or if the folder of the sets
+        lies in this repository or cannot be written.
     """
     sets, found = Path(sets).resolve(), folders()
     if template not in found:

@@ -37,8 +37,8 @@ def names(statement):
     (['f', 'rows', 'y'], {'rows'})
     """
     read, written = set(), set()
-    # The symbol tables of Python 3.12 and later give the variables of a list, set or dict comprehension
-    # to the scope around it, and those of a generator, as before, to a scope of its own.
+    # In the symbol tables of Python 3.12 and later, the variables of a list, set or dict comprehension
+    # belong to the scope around it. A generator still has a scope of its own.
     code = ast.unparse(_Generators().visit(ast.parse(ast.unparse(statement))))
     tables = [symtable.symtable(code, "cell", "exec")]
     top = tables[0]
@@ -57,14 +57,14 @@ def names(statement):
 
 
 def needed(statements, wanted, given=frozenset()):
-    """Return the statements that set some names, and those that set what these read, and so on.
+    """Return the statements that set the wanted names, and those that set what the kept ones read.
 
     Parameters
     ----------
     statements : sequence of ast.stmt
     wanted : set of str
     given : set of str, default frozenset()
-        Names that are there already: nobody looks for who sets them.
+        Names that exist already. A statement that reads one does not need the one that sets it.
 
     Returns
     -------
@@ -98,5 +98,5 @@ def needed(statements, wanted, given=frozenset()):
         n_wanted = len(wanted)
         kept = [(one, read) for one, read, written in found if written & wanted]
         wanted.update(*(read - given for _, read in kept))
-    # A statement that was executed again counts once, at its last place.
+    # A statement that occurs several times (in a cell executed again) is kept at its last place.
     return list({ast.dump(one): one for one, _ in reversed(kept)}.values())[::-1]

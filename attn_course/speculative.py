@@ -52,21 +52,21 @@ def speculative(
     Parameters
     ----------
     target, draft : callable, (ids, count) -> probabilities
-        Functions such as `Probabilities`. If they give all probability to one token, the
-        output is that of `greedy`.
+        Functions such as `Probabilities`. At temperature 0, where one token has all the
+        probability, the output is that of `greedy`.
     prompt : Tensor of int64, shape (prompt_len,)
     ahead : int
         How many tokens the draft proposes at a time.
     max_new_tokens : int
         How many tokens to write.
     choose : callable, probabilities -> index
-        A function that draws an index, such as `drawn`. It also decides whether to accept,
-        given the probabilities of yes and no.
+        A function that draws an index, such as `drawn`. It also decides whether a proposed
+        token is accepted: index 0 accepts it and index 1 rejects it.
 
     Raises
     ------
     ValueError
-        If a number is less than 1, or the prompt is no row of ids.
+        If a number is less than 1, or the prompt is not one-dimensional with at least one id.
 
     References
     ----------
@@ -93,8 +93,8 @@ def speculative(
             token = guessed[len(ids)]
             accepted = (wanted[place, token] / proposal[token]).clamp(max=1.0)
             if choose(torch.stack((accepted, 1 - accepted))) == 1:
-                # Drawing from the excess of the target over the draft makes the result distributed
-                # as the target alone.
+                # The token is drawn from the excess of the target over the draft, so that the result
+                # has the distribution of the target.
                 rest = (wanted[place] - proposal).clamp(min=0.0)
                 last = choose(rest / rest.sum())
                 break
@@ -117,7 +117,7 @@ class Probabilities:
     ----------
     model : DecoderOnly
     temperature : float, default 1.0
-        The logits are divided by it; 0 gives all to the most probable token.
+        The logits are divided by it. At 0 the most probable token has all the probability.
 
     Attributes
     ----------

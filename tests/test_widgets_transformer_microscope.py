@@ -1,4 +1,4 @@
-"""`TransformerMicroscope` without a page: what it takes, refuses, sends and shows on paper."""
+"""`TransformerMicroscope` without a browser: its arguments, errors, state and fallback."""
 
 import json
 import re
@@ -50,7 +50,7 @@ def test_sentences_may_be_left_out():
     assert TransformerMicroscope(example(), sentences=[]).sentences == []
 
 
-def test_its_name():
+def test_its_repr_shows_the_source_and_the_language():
     said = repr(TransformerMicroscope(example(), language="en"))
     assert said == "TransformerMicroscope(['the', 'red', 'house'], language='en')"
 
@@ -73,7 +73,7 @@ def test_the_fallback_is_enough_by_itself(language):
     assert said in TransformerMicroscope(ended, language=language)._fallback()
 
 
-def test_no_token_breaks_out():
+def test_no_token_breaks_out_of_the_html():
     evil = ["</script><b>x</b>", "<!--", "</table>"]
     source = TransformerMicroscope(example(source=evil), sentences=evil)._html()
     assert source.count("</script>") == source.count("</table>") == 1

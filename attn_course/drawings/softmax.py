@@ -1,4 +1,4 @@
-"""The path of one row: scores, exponentials, weights that sum to 1, and their weighted mean."""
+"""One row of softmax: scores, exponentials, weights that sum to 1, and the mean that they give."""
 
 import math
 
@@ -9,7 +9,7 @@ _TOKENS = {
     "es": ("El", "gato", "camina", "en", "la", "calle"),
     "en": ("The", "cat", "walks", "in", "the", "street"),
 }
-# The vectors of chapter 3, one a token; the third one is the query.
+# The vectors of chapter 3, one for each token. The third is the query.
 _X = ((0, -0.5, 0), (1.5, 1, 0), (1, 1.5, 0.5), (-0.5, 0, 0.5), (0, -0.5, 0.5), (0, 0.5, 2))
 _ASKS = 2
 _SCORES = [sum(a * b for a, b in zip(_X[_ASKS], x, strict=True)) for x in _X]
@@ -32,7 +32,7 @@ _LEFT, _STEP = 84, 50
 
 
 def softmax():
-    """Return the drawing of the scores of *walks*, their softmax and the mean that it takes."""
+    """Return the drawing of the scores of *walks*, their softmax and the weighted mean."""
     return Idea("softmax", 356, _TITLE, _DESCRIPTION, _draw)
 
 

@@ -1,14 +1,14 @@
 // Loads models from scripts beside the page, only when they are needed.
 import { fill, format, h, wrong } from "./shared.js";
 
-// The URL of this script is known only while a classic script runs. A module, as in JupyterLab, has
-// none.
+// The URL of this script, where it is a classic one. In a module, as in JupyterLab, `currentScript` is
+// null.
 export const home = globalThis.document?.currentScript?.src;
-const loading = new Map(); // From each name to the promised model, the loaded share, and the listeners.
+const loading = new Map(); // For each name: the promise of its model, the share loaded, and the listeners.
 
 /**
- * Load a model once for the page: from the kernel where there is one, else from the scripts beside
- * this one. `hear` is called with the share that has arrived.
+ * Return the promise of a model, which a page loads only once. `make` builds it from what the kernel
+ * sent (`trained`), or else from the scripts beside this one, and `hear` is told the share that has arrived.
  */
 export function loadModel(name, trained, make, hear = () => {}) {
   if (!loading.has(name)) {
@@ -68,7 +68,8 @@ function bytesOf(base64) {
 
 /**
  * Show how much of a model has arrived, as a bar and as a sentence that is passed to `write`. Returns
- * { node, show, hide, told }: `show` takes a share, and `told` fills a text with both sizes.
+ * { node, show, hide, told }: `show` takes a share, and `told` puts into a text the megabytes that have
+ * arrived and those of the whole model.
  */
 export function progressBar(t, megabytes, write) {
   let some = 0;

@@ -1,4 +1,4 @@
-"""Splits of a corpus that share nothing, compared with the definition of a near-duplicate."""
+"""Splits of a corpus share no sentence, and near-duplicates are those of a direct comparison."""
 
 import itertools
 import random
@@ -54,7 +54,7 @@ def test_near_duplicates_are_those_of_the_definition(seed):
     assert all(name == min(cluster) for name, cluster in by_name.items())
 
 
-def test_one_word_is_like_any_other_word_and_not_like_two_others():
+def test_sentences_of_one_word_are_near_each_other_and_not_near_one_of_three_words():
     found = near_duplicates(["Go.", "Stay!", "Go on.", "Come in now."])
     assert found["Go."] == found["Stay!"] == found["Go on."] != found["Come in now."]
 
@@ -126,7 +126,7 @@ def test_the_parts_of_the_real_corpus_share_no_sentence(real):
 
 
 @pytest.mark.slow
-def test_no_sentence_of_the_clusters_has_a_near_twin_and_many_of_plain_do(real):
+def test_no_sentence_of_clusters_has_a_near_duplicate_in_train_and_many_of_plain_have_one(real):
     train = [words_of(pair.source) for pair in real["train"]]
 
     def share(part):
@@ -151,7 +151,7 @@ def test_a_smaller_training_set_is_part_of_a_larger_one(real):
     few, more = tatoeba(1000)["train"], real["train"]
     assert set(few) <= set(more)
     lengths = [sum(len(p.source.split()) for p in some) / len(some) for some in (few, more)]
-    # The held-out pairs are not the first of the file, which are the shortest.
+    # The pairs of the smaller set are not the first of the file, which are the shortest.
     assert abs(lengths[0] - lengths[1]) < 0.5
 
 

@@ -46,7 +46,7 @@ NAMED = {
 }
 
 
-def test_every_student_of_the_demo_can_be_generated(course):
+def test_every_student_of_the_demo_hands_in_a_notebook(course):
     for student in STUDENTS:
         hand_in(course, PS2, student)
         assert course.path(student.language, "submitted", student.id, "ps2").is_file()
@@ -62,7 +62,7 @@ def test_an_edit_that_no_longer_applies_is_reported(course):
 
 @pytest.fixture(scope="module")
 def demo(sandbox, tmp_path_factory):
-    """The folder of the demo, and the printed text."""
+    """The course of the demo, and what its command wrote to stdout and to stderr."""
     folder = tmp_path_factory.mktemp("demo") / "class"
     run = "import sys, pathlib as p; from assignments import demo_class as d; "
     run += "sys.exit(d.main('ps2', p.Path(sys.argv[1]), 2))"
@@ -131,7 +131,7 @@ def test_the_demo_class_of_every_other_set_gets_the_expected_marks(
             line for line in said.splitlines() if student in line and slip.misconception in line
         ]
         assert float(rows[student][slip.grade_id]) < worth[slip.grade_id], line
-    # A function that never ends or a hostile one costs no points in tasks that do not call it.
+    # Each of these students hands in one hostile or endless function, and gets no points for it.
     for student, task in zip(
         ("noah.brown", "mia.jones", "oliver.smith"), asked.tasks, strict=False
     ):
@@ -154,7 +154,7 @@ def test_nbgraders_own_export_works_unchanged(demo, tmp_path):
 
 @pytest.mark.grader
 @pytest.mark.parametrize("language", ["es", "en"])
-def test_nbgrader_knows_every_student_as_graded(demo, language):
+def test_nbgrader_lists_every_submission_as_autograded(demo, language):
     course, _, _ = demo
     api = NbGraderAPI(config=course.config(language))
     listed = {row["student"]: row for row in api.get_submissions("ps2")}

@@ -17,7 +17,8 @@ STATIC = Path(__file__).resolve().parents[2] / "book" / "_theme" / "attn" / "sta
 # The widths of the column of text: on a laptop, and on a phone.
 COLUMNS = {"wide": 900, "upright": 356}
 
-# Every text with its box and size; what is under it, by its colour; and the frames it stands in.
+# For each text: its size and box, how far it reaches outside the drawing (`out`) and beyond the sides of
+# its frame (`over`), its colour (`ink`) and the one behind it (`ground`), and whether its frame is a pin.
 MEASURE = """() => [...document.querySelectorAll("svg.attn-d")].filter(svg => svg.clientWidth).map(svg => {
   const around = svg.getBoundingClientRect();
   const scale = around.width / svg.viewBox.baseVal.width;
@@ -43,7 +44,7 @@ MEASURE = """() => [...document.querySelectorAll("svg.attn-d")].filter(svg => sv
     };
   });
 }).flat()"""
-# What a drawing draws outside its own box, the strokes of its frames included.
+# The shapes of a drawing that reach outside its view box, counting the strokes of rectangles and circles.
 OUTSIDE = """() => {
   const { x, y, width, height } = document.querySelector("svg").viewBox.baseVal;
   return [...document.querySelectorAll("svg :is(rect, circle, path)")].filter((drawn) => {
@@ -58,7 +59,7 @@ PINS = """() => [...document.querySelectorAll("svg.attn-d rect.pin")].filter(pin
 
 
 def show(page, markup, scheme, width):
-    """Show a drawing in a column as wide as those of the site, in its colours."""
+    """Show a drawing in a column of a width, in a colour scheme of the site; measure its texts."""
     page.set_viewport_size({"width": width, "height": 900})
     page.set_content(
         f"<style>:root {{ {css_variables(scheme)} }} body {{ margin: 0; background: var(--attn-page) }}"
@@ -68,7 +69,7 @@ def show(page, markup, scheme, width):
 
 
 def overlap(one, other):
-    """Return how far two boxes overlap, in the direction in which they do so least."""
+    """Return by how much two boxes overlap, across or down, whichever is less; negative if apart."""
     width = min(one[2], other[2]) - max(one[0], other[0])
     return min(width, min(one[3], other[3]) - max(one[1], other[1]))
 
@@ -128,7 +129,7 @@ def test_texts_of_the_ideas_keep_clear_of_each_other_and_stand_out(tab, language
 
 
 def show_in_steps(page, name):
-    """Show a drawing as a page of the site does, time standing still, and return what its steps say."""
+    """Show a drawing as the site does, with a clock that the test moves; return the texts of its steps."""
     page.clock.install()
     show(page, getattr(drawings, name)()._repr_html_(), LIGHT, 356)
     page.add_style_tag(path=STATIC / "course.css")
@@ -210,13 +211,12 @@ def test_outside_the_site_the_drawing_brings_its_own_colours(tab):
 
 
 @pytest.mark.parametrize("language", ["es", "en"])
-def test_every_chapter_of_the_site_begins_with_the_machine_and_its_links_lead_somewhere(
-    site, language
-):
+def test_every_chapter_of_the_site_has_the_machine_and_its_links_lead_somewhere(site, language):
     drawn = f"[{of_class('attn-machine')}]"
     for chapter in CHAPTERS:
         page = lxml.html.document_fromstring((site / language / f"{chapter}.html").read_bytes())
-        # A story begins with the strip and ends with the drawing, in which its parts are lit.
+        # A chapter that has a laboratory begins with the strip; its drawing is in the section labelled `now-`.
+        # In any other chapter the drawing comes after the first paragraph.
         strip = page.xpath(f"//h1/following-sibling::*[1][{of_class('attn-strip')}]")
         now = f"now-{chapter[:2]}"
         machine = page.xpath(f"//section[@id='{now}' or *[@id='{now}']]//*{drawn}")
@@ -239,7 +239,7 @@ def test_a_part_can_be_followed_to_its_chapter(tab, server):
     assert page.url.endswith("/en/03_self_attention.html")
 
 
-def test_drawings_of_one_page_keep_their_rules_apart(tab):
+def test_the_css_of_a_drawing_does_not_change_the_others_on_its_page(tab):
     page = tab()
     machine = Machine("06_masking", "en")._repr_html_()
     letters = """() => [...document.querySelectorAll(".attn-machine text:not(.halo)")]
@@ -257,5 +257,5 @@ def test_drawings_of_one_page_keep_their_rules_apart(tab):
     widths = page.evaluate(
         "[...document.querySelectorAll('.attn-idea')].map(svg => svg.clientWidth / parseFloat(getComputedStyle(document.body).fontSize))"
     )
-    # A drawing is at most a third wider than a phone, whatever is drawn after it.
+    # The widest drawing of an idea has 30 em, a third more than a phone, also with a machine after it.
     assert len(widths) > 5 and max(widths) == 30

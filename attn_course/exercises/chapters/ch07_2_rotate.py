@@ -7,14 +7,15 @@ from attn_course.exercises.spec import Exercise
 
 
 def rotate(x, positions, base):
-    """Return the turned vectors, under the name the exercise uses."""
+    """Return the rotated vectors. The exercise asks for a function of this name."""
     return reference.rotary(x, positions, base)
 
 
 def cases(seed):
-    """Return vectors, their positions and a base: one sequence, batches, heads.
+    """Return vectors, their positions and a base: for a sequence, a batch, a batch with heads.
 
-    Positions are not 0, 1, 2, ..., and bases small enough for every pair to turn.
+    The positions are different numbers from 1 to 11, in ascending order. The base is small enough
+    for every pair to turn noticeably.
 
     Parameters
     ----------
