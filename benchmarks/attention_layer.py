@@ -1,4 +1,4 @@
-"""Benchmark (a): the time of one attention layer, forward and backward, over that of a peer's.
+"""(a) The time of one attention layer, forward and backward, over that of a peer's.
 
 Our layer runs as `attn.training.train` runs it, without the checks that read values; the peers have
 no such checks.

@@ -1,4 +1,4 @@
-"""Benchmark (d): memory of attention as the sequence grows, with the whole matrix and in blocks."""
+"""(d) Memory of attention as the sequence grows, with the whole matrix and in blocks."""
 
 import json
 import tempfile

@@ -1,4 +1,4 @@
-"""Benchmark (i): a page's size, loading time, layout shift, and Lighthouse scores.
+"""(i) A page's size, loading time, layout shift, and Lighthouse scores.
 
 The pages of the built site are served with gzip, as hosts of pages do, and opened in the tests'
 browser on a processor slowed down four times. They are compared with chapter 03 published in two

@@ -1,4 +1,4 @@
-"""Benchmark (g): one token over a full cache, against the same products without the module.
+"""(g) One token over a full cache, against the same products without the module.
 
 The peer projects the token, writes its key after the cached ones and calls PyTorch's kernel: it has
 no class, no checks and no growing cache. There is a row for each kind of position, with the checks

@@ -1,4 +1,4 @@
-"""Benchmark (c): the time of writing token by token without the KV cache, over that with it."""
+"""(c) The time of writing token by token without the KV cache, over that with it."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Benchmark (e): the throughput of an attention layer over that of PyTorch's matrix product."""
+"""(e) The throughput of an attention layer over that of PyTorch's matrix product."""
 
 import torch
 

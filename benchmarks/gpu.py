@@ -1,4 +1,4 @@
-"""Benchmark (k): a language model on a GPU: own time over that of `transformers`.
+"""(k) A language model on a GPU: own time over that of `transformers`.
 
 Both models have the sizes of SmolLM2-135M and random weights. They read and write one sequence in
 bfloat16, and train under autocast. Times are wall-clock times, measured after the GPU is idle.

@@ -1,4 +1,4 @@
-"""Benchmark (l): one token over a full cache on a GPU, over the same products without the module.
+"""(l) One token over a full cache on a GPU, over the same products without the module.
 
 As benchmark (g), with two dtypes and in wall-clock time.
 """

@@ -1,4 +1,4 @@
-"""Benchmark (f): the time of an import, beyond the start of Python itself."""
+"""(f) The time of an import, beyond the start of Python itself."""
 
 import functools
 import pkgutil

@@ -1,4 +1,4 @@
-"""Benchmark (b): one training step (forward, backward, optimiser): own time over a peer's."""
+"""(b) One training step (forward, backward, optimiser): own time over a peer's."""
 
 import torch
 from torch.nn import functional as F

@@ -1,4 +1,4 @@
-"""Benchmark (h): memory of the command that translates a file, as the file grows."""
+"""(h) Memory of the command that translates a file, as the file grows."""
 
 import dataclasses
 import os

@@ -1,4 +1,4 @@
-"""Benchmark (j): a published model reads a prompt and continues it: own time over `transformers`'s.
+"""(j) A published model reads a prompt and continues it: own time over `transformers`'s.
 
 Both models have the sizes of SmolLM2-135M and run on one thread: the peer in float32, ours in
 float32 and with its weights packed by `attn.transformer.quantised`. The share of memory bandwidth
