@@ -420,6 +420,7 @@ def _listed(end_id: Ends) -> list[int]:
     if end_id is None:
         return []
     try:
+        # What has no index raises the TypeError that is caught below.
         several: Iterable[int] = [operator.index(end_id)]  # type: ignore[arg-type]
     except TypeError:
         if not isinstance(end_id, Iterable) or isinstance(end_id, str | bytes):

@@ -21,6 +21,7 @@ from attn._checks import (
     check_mask,
     check_shape,
     check_size,
+    shown,
 )
 from attn.attention import Attended, MultiHeadAttention
 from attn.attention.multi_head import Linear
@@ -62,6 +63,16 @@ class _Layer(nn.Module):
         super().__init__()
         check_choice("norm", norm, ("pre", "post"))
         check_fraction("dropout", dropout)
+        parts = {"mixer": mixer, "cross_attention": cross_attention, "feed_forward": feed_forward}
+        for name, part in parts.items():
+            if part is not None and not isinstance(part, nn.Module):
+                raise argument_error(name, "a Module", shown(part))
+            size = getattr(part, "d_model", d_model)
+            if size != d_model:
+                raise argument_error(name, f"one of d_model = {d_model}", size)
+        if new_norm is not None and not callable(new_norm):
+            wanted = "a function without arguments that makes a norm"
+            raise argument_error("new_norm", wanted, shown(new_norm))
         self.norm, self.dropout = norm, nn.Dropout(dropout)
         heads = partial(MultiHeadAttention, d_model, n_heads)
         self.self_attention: Any = heads() if mixer is None else mixer

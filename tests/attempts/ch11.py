@@ -173,26 +173,12 @@ class corrupt_spans:
     right_plain.slips = r"""
     marks_downwards: mark += 1 ==> mark -= 1
     ends_with_the_first: [*targets, mark] ==> [*targets, first_sentinel]
+    no_last_mark: [*targets, mark] ==> targets
+    swapped: np.array(inputs), np.array([*targets, mark]) ==> np.array([*targets, mark]), np.array(inputs)
     last_mark_only_if_the_end_is_visible: return ==> if not before:\n        targets.append(mark)\n    return && [*targets, mark] ==> targets
     hidden_inverted: zip(tokens, hidden) ==> zip(tokens, ~hidden)
     last_mark_in_the_inputs: np.array(inputs) ==> np.array([*inputs, mark])
     forgets_the_state: mark += 1 ==> mark += 1\n            before = True && \n        before = hide ==>
-    """
-
-    def no_last_mark(tokens, hidden, first_sentinel):
-        inputs, targets, mark = [], [], first_sentinel
-        before = False
-        for token, hide in zip(tokens, hidden):
-            if hide and not before:
-                inputs.append(mark)
-                targets.append(mark)
-                mark += 1
-            (targets if hide else inputs).append(token)
-            before = hide
-        return np.array(inputs), np.array(targets)
-
-    no_last_mark.slips = """
-    swapped: np.array(inputs), np.array(targets) ==> np.array([*targets, mark]), np.array(inputs)
     """
 
     def last_mark_repeated(tokens, hidden, first_sentinel):

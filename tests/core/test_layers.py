@@ -427,6 +427,19 @@ test_what_is_refused = refusals(
     *of_shape(()),
     *of_shape((12,)),
     *of_shape((2, 5, 11)),
+    (lambda: EncoderLayer(*SIZES, mixer="rotary"), "mixer: expected a Module, got 'rotary'$"),
+    (
+        lambda: DecoderLayer(*SIZES, cross_attention=MultiHeadAttention(8, 2)),
+        "cross_attention: expected one of d_model = 12, got 8$",
+    ),
+    (
+        lambda: EncoderLayer(*SIZES, feed_forward=FeedForward(8, 16)),
+        "feed_forward: expected one of d_model = 12, got 8$",
+    ),
+    (
+        lambda: EncoderLayer(*SIZES, new_norm="rms"),
+        "new_norm: expected a function without arguments that makes a norm, got 'rms'$",
+    ),
     (lambda: FeedForward(0, 4), "d_model: expected at least 1, got 0$"),
     (lambda: FeedForward(4, 0), "d_ff: expected at least 1, got 0$"),
     (lambda: FeedForward(2.5, 4), "d_model: expected an integer, got 2.5$"),
