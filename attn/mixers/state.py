@@ -28,12 +28,12 @@ from attn.attention.scaled_dot_product import autocasts
 Read: TypeAlias = tuple[Tensor, Tensor]
 # The most tokens of the triangular system that an exported graph solves in blocks.
 LONGEST_EXPORTED = 4096
-_asked = getattr(torch.compiler, "is_exporting", lambda: False)  # PyTorch 2.6 lacks it.
+_is_exporting = getattr(torch.compiler, "is_exporting", lambda: False)  # PyTorch 2.6 lacks it.
 
 
 def exporting() -> bool:
     """Return whether a graph is being exported, which some versions also say of ``torch.compile``."""
-    return bool(_asked()) and not torch.compiler.is_dynamo_compiling()
+    return bool(_is_exporting()) and not torch.compiler.is_dynamo_compiling()
 
 
 def recurrent(
