@@ -21,7 +21,7 @@ from selenium.webdriver.webkitgtk.service import Service
 
 SECONDS = 120  # how long a browser, or Python in it, may take to start on a busy machine
 
-# The point to click, once the element stands still and nothing covers it.
+# The point to click, if nothing covers the element there.
 PLACE = """
 const node = document.querySelector(arguments[0]);
 if (!node) return null;
@@ -51,7 +51,12 @@ class Tab:
 
     def click(self, selector):
         """Press and release the mouse on an element, when it can be seen."""
-        x, y = self.wait(PLACE, selector)
+        place = None
+        # A page that still scrolls or grows would move the element away from under the mouse.
+        while (found := self.wait(PLACE, selector)) != place:
+            place = found
+            time.sleep(0.15)
+        x, y = place
         moves = [
             {"type": "pointerMove", "x": x, "y": y},
             {"type": "pointerDown", "button": 0},

@@ -229,7 +229,8 @@ def test_the_translation_is_that_of_python(visit):
 def test_the_drawing_of_the_opening_page_is_stepped_through(visit):
     tab = visit("es/index.html")
     tab.click("[data-attn=live-machine] [data-attn=forward]")
-    assert re.fullmatch(r"2 de \d\d", tab.text("[data-attn=live-machine] [data-attn=count]"))
+    count = "return document.querySelector('[data-attn=live-machine] [data-attn=count]').innerText"
+    assert re.fullmatch(r"2 de \d\d", tab.wait(f"{count}.match(/^2 .*/)?.[0]"))
     tab.run(
         "document.querySelector(arguments[0]).focus()", "[data-attn=live-machine] [data-attn=step]"
     )
