@@ -21,7 +21,7 @@ from selenium.webdriver.webkitgtk.service import Service
 
 SECONDS = 120  # how long a browser, or Python in it, may take to start on a busy machine
 
-# The point to click, if nothing covers the element there.
+# The point to click, if nothing covers the element there, and how far the page is scrolled.
 PLACE = """
 const node = document.querySelector(arguments[0]);
 if (!node) return null;
@@ -30,7 +30,7 @@ const box = node.getBoundingClientRect();
 const [x, y] = [Math.round(box.x + box.width / 2), Math.round(box.y + box.height / 2)];
 const top = document.elementFromPoint(x, y);
 const hit = top && (node.contains(top) || top.closest("label")?.control === node);
-return hit ? [x, y] : null;
+return hit ? [x, y, scrollY] : null;
 """
 
 
@@ -56,7 +56,7 @@ class Tab:
         while (found := self.wait(PLACE, selector)) != place:
             place = found
             time.sleep(0.15)
-        x, y = place
+        x, y, _ = place
         moves = [
             {"type": "pointerMove", "x": x, "y": y},
             {"type": "pointerDown", "button": 0},
