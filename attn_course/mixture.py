@@ -46,7 +46,7 @@ NUMBER = re.compile(r"\d+")
 AGAIN = 3
 
 
-def mixture(n_train=None, n_grammar=8_000):
+def mixture(n_train=None, n_grammar=8_000, *, other_names=True, other_digits=True):
     """Return the parts of `attn.corpus.tatoeba`, with more names, numbers and constructions to learn.
 
     This is the corpus *mixture* of `attn.corpus.named`. Only the pairs for training differ from
@@ -61,6 +61,8 @@ def mixture(n_train=None, n_grammar=8_000):
         As in `attn.corpus.tatoeba`: the number of its pairs, before any is added.
     n_grammar : int, default 8,000
         The number of sentences of the grammar.
+    other_names, other_digits : bool, default True
+        Whether names are exchanged, and whether sentences with digits come again with others.
 
     Returns
     -------
@@ -76,8 +78,10 @@ def mixture(n_train=None, n_grammar=8_000):
     parts = dict(tatoeba(n_train))
     if n_train == 0:
         return parts
-    train = [with_another_name(pair) for pair in parts["train"]]
-    for time in range(AGAIN):
+    train = list(parts["train"])
+    if other_names:
+        train = [with_another_name(pair) for pair in train]
+    for time in range(AGAIN if other_digits else 0):
         train += [changed for pair in parts["train"] if (changed := with_other_digits(pair, time))]
     train += [written(pair) for pair in splits(n_train=n_grammar).train] if n_grammar else []
     return parts | {"train": train}

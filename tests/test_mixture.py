@@ -72,6 +72,12 @@ def test_only_training_is_mixed_and_nothing_held_out_is_in_it(needed, monkeypatc
     held_out = [*document_pairs(), *(pair for part in parts for pair in part)]
     assert not sources & {written(pair).source for pair in held_out}
     assert found["train"][-300:] == [written(pair) for pair in grammar.train]
+    no_names = mixture(2000, 300, other_names=False)["train"]
+    assert no_names[:2000] == real["train"][:2000] and no_names[2000:] == found["train"][2000:]
+    no_digits = mixture(2000, 300, other_digits=False)["train"]
+    assert no_digits == found["train"][:2000] + found["train"][-300:]
+    alone = mixture(2000, 0, other_names=False, other_digits=False)["train"]
+    assert alone == real["train"][:2000]
 
 
 def test_evaluated_names_and_numbers_occur_once_on_both_sides():

@@ -12,7 +12,10 @@ from attn.corpus import tatoeba
 from attn.metrics import chrf
 
 ROOT = Path(__file__).resolve().parents[1]
-JUDGED = json.loads((ROOT / "notebooks" / "data" / "judged.json").read_text(encoding="utf-8"))
+JUDGED, FAILURES = (
+    json.loads((ROOT / "notebooks" / "data" / f"{name}.json").read_text(encoding="utf-8"))
+    for name in ("judged", "failures")
+)
 SEARCH = {"beam_width": 4, "length_penalty": 1.0}  # as on the translator's page
 
 
@@ -43,6 +46,17 @@ def test_the_stored_judgements_are_of_the_translations_that_it_gives_now(languag
     found = translator.translate([row["source"] for row in judged], **SEARCH)
     assert found == [row["translation"] for row in judged]
     assert {row["points"] for row in judged} <= {0, 1, 2} and len(judged) == 17
+
+
+@pytest.mark.parametrize("language", ("en", "es"))
+def test_the_twenty_failures_of_the_page_are_those_of_the_translator(language):
+    translator, rows = Translator.pretrained(source_language=language), FAILURES[language]
+    translator.model.double()
+    found = translator.translate([row["source"] for row in rows], **SEARCH)
+    assert all(row["wrong"] in text for row, text in zip(rows, found, strict=True))
+    # They are sorted by kind, in the order in which the kinds are listed.
+    places = [list(FAILURES["kinds"]).index(row["kind"]) for row in rows]
+    assert len(rows) == 20 and places == sorted(places)
 
 
 @pytest.mark.parametrize(

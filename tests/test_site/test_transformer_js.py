@@ -726,7 +726,7 @@ OWN_SPANISH = [
 
 
 @pytest.mark.parametrize(
-    ("language", "n_held_out"), [("en", 0), ("en", 500), ("es", 0), ("es", 50)]
+    ("language", "n_held_out"), [("en", 0), ("en", 500), ("es", 0), ("es", 500)]
 )
 def test_every_sentence_becomes_the_tokens_of_python(
     language, n_held_out, put, run, needed, tmp_path
