@@ -120,11 +120,13 @@ def token_accuracy_of(model: Transformer, examples: Sequence[tuple[Ids, Ids]]) -
 
 
 @torch.no_grad()
-def attention_of(model: Transformer, src: Ids, tgt: Ids) -> list[NDArray[np.floating]]:
-    """Return the weights of encoder, decoder and cross-attention, layer by layer, for one pair."""
+def attention_of(
+    model: Transformer, src: Ids, tgt: Ids
+) -> tuple[list[NDArray[np.floating]], Tensor]:
+    """Return the weights of encoder, decoder and cross-attention for one pair, and the logits."""
     ids, inputs = placed(model, torch.tensor(src), torch.tensor([Tokenizer.sos_id, *tgt]))
-    _, weights = model(ids, inputs, need_weights=True)
-    return [as_array(torch.stack(layers)) for layers in weights]
+    logits, weights = model(ids, inputs, need_weights=True)
+    return [as_array(torch.stack(layers)) for layers in weights], logits.cpu()
 
 
 def as_written(text: str, tokenizer: Tokenizer) -> str:

@@ -69,6 +69,16 @@ def test_each_word_of_a_text_has_its_calibrated_probability(name, language, firs
     assert Translator.load(folder)._calibration == (1.0, 0.0)
 
 
+def test_attention_marks_the_tokens_of_guessed_words(translator):
+    text = "The owl is asleep."
+    said, looked = translator.translation(text), translator.attention(text)
+    assert looked.target == ["El", " a", "ce", "ite", " está", " dorm", "ido", ".", "<eos>"]
+    el, aceite, is_, asleep = said.word_probabilities
+    expected = [el, aceite, aceite, aceite, is_, asleep, asleep, 1, 1]
+    np.testing.assert_allclose(looked.probabilities, expected, rtol=1e-4)
+    assert looked.guessed == [p < 0.5 for p in expected] and sum(looked.guessed) == 3
+
+
 def test_marks_are_put_directly_after_words():
     found = Translation("¿Qué? ¡3 días!", [0.2, 0.9, 0.49])
     assert found.marked() == "¿Qué[?]? ¡3 días[?]!"

@@ -183,7 +183,7 @@ def test_without_a_translation_attention_reads_the_model_s_own(beginner):
     src, _, tgt = collate(beginner._examples([Pair(text, own)]))
     with torch.no_grad():
         _, weights = beginner.model(src, tgt[:, :-1], need_weights=True)
-    for found, same, layers in zip(got[2:], expected[2:], weights, strict=True):
+    for found, same, layers in zip(got[2:5], expected[2:5], weights, strict=True):
         np.testing.assert_array_equal(found, same)
         np.testing.assert_allclose(found, torch.cat(layers).numpy(), atol=1e-6)
 

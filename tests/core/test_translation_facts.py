@@ -61,7 +61,7 @@ def looking(translator, monkeypatch):
     def attention(text, translation):
         assert (text, translation) == (SOURCE, TARGET)
         return TranslationAttention(
-            SOURCE.split(), [*TARGET.split(), "<eos>"], encoder, decoder, cross
+            SOURCE.split(), [*TARGET.split(), "<eos>"], encoder, decoder, cross, np.ones(6)
         )
 
     monkeypatch.setattr(translator, "attention", attention)

@@ -193,7 +193,8 @@ class Summarizer(Application[Transformer]):
         src = self._encode(text)
         tgt = write(self.model, [src], MAX_TOKENS)[0]
         story, headline = ([self.tokenizer.tokens[i] for i in ids] for ids in (src, tgt))
-        return SummaryAttention(story, headline, *attention_of(self.model, src, tgt[:-1]))
+        weights, _ = attention_of(self.model, src, tgt[:-1])
+        return SummaryAttention(story, headline, *weights)
 
     def evaluate(self, examples: Iterable[tuple[str, str]], n_sentences: int = 1) -> dict[str, Any]:
         """Compare summaries with the right headlines, and with the first sentences.

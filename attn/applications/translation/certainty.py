@@ -74,15 +74,33 @@ def word_chances(
 
 
 def _of_words(target: Any, ids: Ids, log_p: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Return the probabilities of words; a token counts for each word that it has a letter of."""
-    ends = np.array([len(target.decode(ids[: i + 1])) for i in range(len(ids))], dtype=int)
-    begins = np.concatenate(([0], ends[:-1])).astype(int)
-    of = [
-        log_p[: len(ids)][(begins < m.end()) & (ends > m.start())].sum()
-        for m in _WORD.finditer(target.decode(ids))
-    ]
+    """Return the probabilities of words, each the product of those of its tokens."""
+    of = [log_p[: len(ids)][is_its].sum() for is_its in _tokens_of_words(target, ids)]
     chances: NDArray[np.floating] = np.exp(np.array(of, dtype=float))
     return chances
+
+
+def _tokens_of_words(target: Any, ids: Ids) -> list[NDArray[np.bool_]]:
+    """Return for each word which tokens have a letter of it; a token may belong to two words."""
+    ends = np.array([len(target.decode(ids[: i + 1])) for i in range(len(ids))], dtype=int)
+    begins = np.concatenate(([0], ends[:-1])).astype(int)
+    return [(begins < m.end()) & (ends > m.start()) for m in _WORD.finditer(target.decode(ids))]
+
+
+def of_tokens(
+    target: Any, ids: Ids, logits: torch.Tensor, calibration: tuple[float, float]
+) -> NDArray[np.floating]:
+    """Return for each token and ``<eos>`` the probability that its word is right; 1 without a word.
+
+    `logits`, of shape (n, vocab_size), are those with which the tokens and ``<eos>`` were predicted.
+    """
+    written = torch.tensor(ids, dtype=torch.int64)[:, None]
+    log_p = logits[: len(ids)].double().log_softmax(-1).gather(-1, written)[:, 0].numpy()
+    words = calibrated(_of_words(target, ids, log_p), *calibration)
+    found = np.ones(len(ids) + 1)
+    for is_its, probability in zip(_tokens_of_words(target, ids), words, strict=True):
+        found[:-1][is_its] = np.minimum(found[:-1][is_its], probability)
+    return found
 
 
 @cache

@@ -40,6 +40,9 @@ class TranslationAttention(NamedTuple):
     encoder : array, shape (n_layers, n_heads, src_len, src_len)
     decoder : array, shape (n_layers, n_heads, tgt_len, tgt_len)
     cross : array, shape (n_layers, n_heads, tgt_len, src_len)
+    probabilities : array, shape (tgt_len,)
+        The probability that the word of each target token is right, as in `Translator.translation`,
+        and 1 for tokens that belong to no word.
     """
 
     source: list[str]
@@ -47,6 +50,12 @@ class TranslationAttention(NamedTuple):
     encoder: NDArray[np.floating]
     decoder: NDArray[np.floating]
     cross: NDArray[np.floating]
+    probabilities: NDArray[np.floating]
+
+    @property
+    def guessed(self) -> list[bool]:
+        """Whether each target token belongs to a word that is rather wrong than right."""
+        return [bool(p < certainty.GUESSED) for p in self.probabilities]
 
 
 class Translator(Application[Transformer]):
@@ -248,7 +257,7 @@ class Translator(Application[Transformer]):
         return pieces
 
     def attention(self, text: str, translation: str | None = None) -> TranslationAttention:
-        """Return the attention weights while a sentence is translated.
+        """Return the attention weights while a sentence is translated, and how sure each word is.
 
         Parameters
         ----------
@@ -272,7 +281,9 @@ class Translator(Application[Transformer]):
         _sequences.check_fits("translation", len(said), self.model.config, beside=1)
         source = [self.source.tokens[i] for i in src]
         target = [self.target.tokens[i] for i in (*said, self.target.eos_id)]
-        return TranslationAttention(source, target, *_sequences.attention_of(self.model, src, said))
+        (encoder, decoder, cross), logits = _sequences.attention_of(self.model, src, said)
+        sure = certainty.of_tokens(self.target, said, logits, self._calibration)
+        return TranslationAttention(source, target, encoder, decoder, cross, sure)
 
     def evaluate(
         self, pairs: Iterable[Pair], *, beam_width: int = 1, length_penalty: float = 0.0
