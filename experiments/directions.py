@@ -36,6 +36,8 @@ TRANSLATORS = {
     "es": "Spanish to English, mixture",
 }
 TESTS = {"clusters": "without near neighbours", "plain": "drawn alike"}
+# Of so many pairs of the training, the first with a number are asked again with another one.
+N_DRAWN, N_FAMILIAR = 50_000, 100
 corpus = cache(tatoeba)
 
 
@@ -72,15 +74,19 @@ def copied(name):
     """Return how many invented names and numbers the translation keeps, and their number."""
     pairs = [pair for test in TESTS for pair in pairs_of(name[:2], test)]
     asked = {"names": named(pairs), "numbers": numbered(pairs)}
-    told = {}
-    for kind, some in asked.items():
-        texts = [source for source, _ in some]
-        found = _translator(name).translate(texts, **SEARCHES["beam"])
-        kept = sum(
-            word in re.findall(r"\w+", text) for text, (_, word) in zip(found, some, strict=True)
-        )
-        told[kind] = [kept, len(some)]
-    return told
+    return {kind: kept_words(_translator(name), some) for kind, some in asked.items()}
+
+
+def kept_familiar(name):
+    """Return how many new numbers a translator keeps in sentences of its training."""
+    return kept_words(_translator(name), familiar(name))
+
+
+def kept_words(translator, some):
+    """Return how many translations hold the word that stands beside their source, of how many."""
+    found = translator.translate([source for source, _ in some], **SEARCHES["beam"])
+    kept = [word in re.findall(r"\w+", text) for text, (_, word) in zip(found, some, strict=True)]
+    return [sum(kept), len(some)]
 
 
 def named(pairs):
@@ -109,10 +115,25 @@ def numbered(pairs):
     return some
 
 
+@cache
+def familiar(language):
+    """Return sources of the training with a number that is in none of them, and that number."""
+    side = "source" if language == "en" else "target"
+    known = {getattr(pair, side) for pair in mixture.mixture()["train"]}
+    pairs = pairs_of(language, "train")
+    asked = numbered([pairs[i] for i in random.Random(0).sample(range(len(pairs)), N_DRAWN)])
+    return [one for one in asked if one[0] not in known][:N_FAMILIAR]
+
+
 def neighbours(name):
     """Return how many sentences with words of documents are right, of how many, and the wrong."""
+    return right_neighbours(_translator(name))
+
+
+def right_neighbours(translator):
+    """Return the same of a translator, not of its name."""
     asked = neighbouring()
-    found = _translator(name).translate(list(asked), **SEARCHES["beam"])
+    found = translator.translate(list(asked), **SEARCHES["beam"])
     wrong = {
         source: text
         for (source, right), text in zip(asked.items(), found, strict=True)
@@ -164,7 +185,8 @@ def kept(told):
     for name, label in TRANSLATORS.items():
         cells = {"translator": label}
         cells |= {column: out_of(*told[f"{name} copied"][kind]) for kind, column in columns.items()}
-        near = told.get(f"{name} neighbours")
+        known, near = (told.get(f"{name} {part}") for part in ("familiar", "neighbours"))
+        cells["numbers kept, known sentences"] = out_of(*known) if known else "–"
         rows.append(cells | {"words of the documents": out_of(*near["right"]) if near else "–"})
     return rows
 
@@ -178,6 +200,8 @@ def rows():
         f"{name} {test}": partial(scores, name, test) for name in TRANSLATORS for test in TESTS
     }
     found |= {f"{name} copied": partial(copied, name) for name in TRANSLATORS}
+    # What the pairs alone would keep is a row of `experiments.ingredients`.
+    found |= {f"{name} familiar": partial(kept_familiar, name) for name in ("en", "es")}
     # The sentences are English, so the translator from Spanish is not tested on them.
     found |= {
         f"{name} neighbours": partial(neighbours, name) for name in TRANSLATORS if name != "es"

@@ -23,7 +23,13 @@ from attn_course.images import make_examples
 from attn_course.passages import questions
 from attn_course.stories import stories
 from benchmarks.report import QUALITY, publish, read, table
-from experiments import own_words, probes_tables, translators_tables, vocabularies
+from experiments import (
+    directions,
+    own_words,
+    probes_tables,
+    translators_tables,
+    vocabularies,
+)
 from experiments.own_words import written
 from experiments.rates import error_rate, out_of, percent, rate, share_of
 
@@ -285,7 +291,7 @@ def from_stored(make, stored):
 
 STORED = {
     name: from_stored(make, module.stored)
-    for module in (probes_tables, translators_tables, vocabularies)
+    for module in (probes_tables, translators_tables, directions, vocabularies)
     for name, make in module.TABLES.items()
 }
 TABLES = {

@@ -28,6 +28,7 @@ import attn
 import attn_course
 from benchmarks.report import QUALITY, read
 from experiments import __main__ as experiments
+from experiments import quality
 
 spec = importlib.util.spec_from_file_location("notebooks_build", ROOT / "notebooks" / "build.py")
 notebooks = importlib.util.module_from_spec(spec)
@@ -255,6 +256,7 @@ def test_the_parsed_api_is_that_of_the_imported_modules(module):
 def test_every_table_of_results_names_its_command(language):
     text = (ROOT / "book" / language / "results.md").read_text(encoding="utf-8")
     # A table about real sentences is stored only after its run has finished.
+    assert read(QUALITY).keys() <= quality.TABLES.keys()
     for name in read(QUALITY):
         section = text.partition(f"({name})=")[2].partition(")=\n## ")[0]
         assert f"|\n\n`python -m experiments.quality {name}`\n" in section, name
