@@ -94,8 +94,8 @@ def build(sphinx_alone):
         return 1
     print("Building the site ...", flush=True)
     try:
-        for package in ("katex", "@fontsource-variable/source-serif-4"):
-            fetch(package)
+        fetch("katex")
+        attn_fonts.files(fetch)
     except VendorError as error:
         print(error)
         return 1
@@ -154,8 +154,11 @@ def build(sphinx_alone):
     lost = (fresh / "404.html").read_text(encoding="utf-8")
     lost = lost.replace('<base href="/">', f'<base href="{said.path or "/"}">')
     (fresh / "404.html").write_text(lost, encoding="utf-8")
-    shutil.copy(BUILD / "assets" / "palette.css", fresh)
-    shutil.copy(BUILD / "assets" / "fonts" / "serif.woff2", fresh)
+    for name in ("palette.css", "type.css"):
+        shutil.copy(BUILD / "assets" / name, fresh)
+    (fresh / "fonts").mkdir()
+    for name in attn_fonts.files(fetch):
+        shutil.copy(BUILD / "assets" / "fonts" / name, fresh / "fonts")
     shutil.copy(ROOT / "book" / "_static" / "favicon.svg", fresh)
     # Without this file GitHub Pages omits the folders whose names begin with an underscore.
     (fresh / ".nojekyll").touch()

@@ -40,12 +40,6 @@ from notebooks.readable import chapter_of
 
 THEME = ROOT / "book" / "_theme" / "attn"
 ROOMS = tomllib.loads(Path(__file__).with_name("heights.toml").read_text(encoding="utf-8"))
-FONTS = {
-    "source-serif-4-latin-wght-normal.woff2": "serif.woff2",
-    "source-serif-4-latin-wght-italic.woff2": "serif-italic.woff2",
-}
-
-
 # The caption of a part of the contents, if the part has several captions: see _toc.yml.
 CAPTION = r'<p class="caption"><span class="caption-text">([^<:]+): ([^<]+)</span></p>'
 
@@ -168,7 +162,9 @@ def _site_assets():
     (folder / "fonts").mkdir(parents=True, exist_ok=True)
     dark = css_variables(DARK)
     widgets, katex = _widget_source(), fetch("katex") / "dist"
+    fonts = attn_fonts.files(fetch)
     sheets = {
+        "type": attn_fonts.sheet(fonts),
         "palette": f":root {{ color-scheme: light; {css_variables(LIGHT)} }}\n"
         f"@media (prefers-color-scheme: dark) {{ :root:not([data-theme]) "
         f"{{ color-scheme: dark; {dark} }} }}\n"
@@ -176,10 +172,8 @@ def _site_assets():
         "katex.min": (katex / "katex.min.css").read_text(encoding="utf-8"),
         "course": (THEME / "static" / "course.css").read_text(encoding="utf-8"),
     }
-    serif = fetch("@fontsource-variable/source-serif-4") / "files"
-    fitted = attn_fonts.fitted(*(serif / name for name in FONTS))
     # A page waits for each of its stylesheets, so one file has all that it needs at first.
-    sheets["site"] = widgets.plain("\n".join([fitted, *sheets.values(), widgets.ground()]))
+    sheets["site"] = widgets.plain("\n".join([*sheets.values(), widgets.ground()]))
     del sheets["course"]  # the theme includes this one; the editions read it separately
     sheets["widgets"] = widgets.stylesheet()
     for name, sheet in sheets.items():
@@ -191,8 +185,8 @@ def _site_assets():
         _write(folder / name, text)
     for font in katex.glob("fonts/*.woff2"):
         _write(folder / "fonts" / font.name, font.read_bytes())
-    for name, published in FONTS.items():
-        _write(folder / "fonts" / published, (serif / name).read_bytes())
+    for name, path in fonts.items():
+        _write(folder / "fonts" / name, path.read_bytes())
     return folder
 
 

@@ -1,4 +1,4 @@
-"""Fonts with only the glyphs that pages use, and system serif fonts adjusted to their width."""
+"""Fonts with only the glyphs that pages use, and system fonts adjusted to their width."""
 
 import html
 import re
@@ -19,16 +19,135 @@ SAMPLE = (
     "Chapter 3 asks who is meant by they when John and Paul wrote several songs. La respuesta está en 4 líneas "
     "de NumPy, y en la máscara que no deja ver el futuro: cada palabra mira hacia atrás, and each weight is a share of 1."
 )
-# The serif fonts of systems: the names of their faces, and the mean width of the sample in ems, for
-# each of KINDS. The widths of Georgia and Times New Roman were measured on Gelasio and Tinos, which
-# have the same.
-KINDS = (("", "normal", 400), (" Bold", "normal", 700), (" Italic", "italic", 400))
-SYSTEM = {
-    "Georgia": (["Georgia"], (0.4407, 0.5124, 0.4543)),
-    "Noto": (["Noto Serif"], (0.4789, 0.5065, 0.4681)),
-    "Times": (["Times New Roman", "Liberation Serif"], (0.4026, 0.4301, 0.4090)),
-    "DejaVu": (["DejaVu Serif"], (0.5163, 0.5671, 0.5163)),
+# The two families of the site. "size": every letter is multiplied by it, because the sans is published smaller
+# than the serif beside it and than the sans fonts of systems. "heights": above and below the line, in ems;
+# what the sans is published with is more than most of our lines are high, and boxes that scroll would scroll for it.
+# "kinds": the end of the name of a system's face, its style, and the weight in whose place it stands.
+# "system": the names of its fonts, and the mean width of the sample in ems, for each kind. The widths of
+# Georgia, Times New Roman and Arial were measured on Gelasio, Tinos and Arimo, which have the same.
+FAMILIES = {
+    "Serif": {
+        "package": "@fontsource-variable/source-serif-4",
+        "size": 1,
+        "heights": (1.036, 0.335),
+        "kinds": (("", "normal", 400), (" Bold", "normal", 700), (" Italic", "italic", 400)),
+        "system": {
+            "Georgia": (["Georgia"], (0.4407, 0.5124, 0.4543)),
+            "Noto Serif": (["Noto Serif"], (0.4789, 0.5065, 0.4681)),
+            "Times New Roman": (["Times New Roman", "Liberation Serif"], (0.4026, 0.4301, 0.4090)),
+            "DejaVu Serif": (["DejaVu Serif"], (0.5163, 0.5671, 0.5163)),
+        },
+        "last": "Georgia, serif",
+    },
+    "Sans": {
+        "package": "@fontsource-variable/source-sans-3",
+        "size": 1.08,
+        "heights": (0.92, 0.26),
+        "kinds": (("", "normal", 400), (" Bold", "normal", 600)),
+        "system": {
+            "Arial": (["Arial", "Liberation Sans"], (0.4532, 0.4819)),
+            "Roboto": (["Roboto"], (0.4480, 0.4533)),
+            "Noto Sans": (["Noto Sans"], (0.4724, 0.5005)),
+            "DejaVu Sans": (["DejaVu Sans"], (0.5115, 0.5750)),
+        },
+        "last": "system-ui, sans-serif",
+    },
 }
+# What is fitted: the published fonts have no arrows and few signs, and a system's own keep their size.
+LETTERS = "U+0-24F, U+2000-206F, U+20AC, U+2212"
+LISTS = {
+    **{
+        name.lower(): ", ".join(
+            [f'"Course {name}"', *(f'"Fitted {font}"' for font in family["system"]), family["last"]]
+        )
+        for name, family in FAMILIES.items()
+    },
+    "mono": 'ui-monospace, "Cascadia Code", "SF Mono", Menlo, "DejaVu Sans Mono", monospace',
+}
+# The faces of the course: the file on the site, the family and the style. Browsers slant the sans themselves, because a
+# face that only some captions need comes too late to be drawn.
+FACES = {
+    "serif.woff2": ("Serif", "normal"),
+    "serif-italic.woff2": ("Serif", "italic"),
+    "sans.woff2": ("Sans", "normal"),
+}
+
+
+def files(fetch):
+    """Return the published fonts, by the names that they have on the site.
+
+    Parameters
+    ----------
+    fetch : callable
+        Returns the folder of a package.
+
+    Returns
+    -------
+    dict of str to Path
+    """
+    found = {}
+    for name, (family, style) in FACES.items():
+        package = FAMILIES[family]["package"]
+        file = f"{package.rpartition('/')[2]}-latin-wght-{style}.woff2"
+        found[name] = fetch(package) / "files" / file
+    return found
+
+
+def sheet(fonts):
+    """Return the style sheet of the type: the course's faces, the fitted ones, and the lists of families.
+
+    A page whose font arrives late keeps a fitted one, and the next page has the font: no line moves.
+
+    Parameters
+    ----------
+    fonts : dict of str to Path
+        As `files` returns them.
+
+    Returns
+    -------
+    str
+    """
+    rules = []
+    for name, (family, style) in FACES.items():
+        source = f'url("fonts/{name}") format("woff2"); font-display: optional'
+        rules.append(face(f"Course {family}", source, style, " ".join(map(str, WEIGHTS)), family))
+        for n, (suffix, fitted, weight) in enumerate(FAMILIES[family]["kinds"]):
+            if fitted != style:
+                continue
+            font = instancer.instantiateVariableFont(TTFont(fonts[name]), {"wght": weight})
+            own = width(font)
+            for system, (locals_, widths) in FAMILIES[family]["system"].items():
+                source = ", ".join(f'local("{each}{suffix}")' for each in locals_)
+                source += f"; unicode-range: {LETTERS}"
+                rules.append(
+                    face(f"Fitted {system}", source, style, weight, family, own / widths[n])
+                )
+    rules.append(f":root {{ {' '.join(f'--attn-{n}: {names};' for n, names in LISTS.items())} }}")
+    return "\n".join(rules)
+
+
+def face(name, source, style, weight, family, wider=1):
+    """Return the CSS rule of a face.
+
+    Parameters
+    ----------
+    name, source, style : str
+    weight : int or str
+    family : str
+        A key of `FAMILIES`.
+    wider : float
+        How many times as wide the font of the course is as that of the source.
+
+    Returns
+    -------
+    str
+    """
+    ascent, descent = (height / wider for height in FAMILIES[family]["heights"])
+    return (
+        f'@font-face {{ font-family: "{name}"; src: {source}; font-style: {style}; font-weight: {weight}; '
+        f"size-adjust: {FAMILIES[family]['size'] * wider:.1%}; ascent-override: {ascent:.1%}; "
+        f"descent-override: {descent:.1%}; line-gap-override: 0%; }}"
+    )
 
 
 def width(font):
@@ -45,43 +164,6 @@ def width(font):
     letters, advances = font.getBestCmap(), font["hmtx"]
     total = sum(advances[letters[ord(letter)]][0] for letter in SAMPLE)
     return total / len(SAMPLE) / font["head"].unitsPerEm
-
-
-def fitted(upright, italic):
-    """Return CSS font faces that fit system serif fonts to the course's widths and heights.
-
-    A page whose font arrives late keeps one of them, and the next page has the font: no line moves.
-
-    Parameters
-    ----------
-    upright, italic : Path
-        The variable fonts of the course.
-
-    Returns
-    -------
-    str
-    """
-    faces = []
-    for n, (suffix, style, weight) in enumerate(KINDS):
-        font = TTFont({"normal": upright, "italic": italic}[style])
-        font = instancer.instantiateVariableFont(font, {"wght": weight})
-        own, per_em = font["hhea"], font["head"].unitsPerEm
-        for name, (locals_, widths) in SYSTEM.items():
-            size = width(font) / widths[n]
-            heights = "".join(
-                f"{side}-override: {abs(height) / per_em / size:.1%}; "
-                for side, height in (
-                    ("ascent", own.ascent),
-                    ("descent", own.descent),
-                    ("line-gap", own.lineGap),
-                )
-            )
-            source = ", ".join(f'local("{each}{suffix}")' for each in locals_)
-            faces.append(
-                f'@font-face {{ font-family: "Fitted {name}"; src: {source}; font-style: {style}; '
-                f"font-weight: {weight}; size-adjust: {size:.1%}; {heights}}}"
-            )
-    return "\n".join(faces)
 
 
 def signs(site):

@@ -1,6 +1,6 @@
 """Type and look: a page with the site's own styles, for developers of pages and figures.
 
-Colours come from the palette and font families from the style sheet. The rest is the markup of
+Colours come from the palette and font families from the fonts. The rest is the markup of
 pages and widgets, so that the page shows the current styles.
 """
 
@@ -9,11 +9,11 @@ from html import escape
 from pathlib import Path
 
 import attn_figures
+import attn_fonts
 
 from attn_course.palette import DARK, LIGHT
 
 ROOT = Path(__file__).resolve().parents[2]
-STYLE = ROOT / "book" / "_theme" / "attn" / "static" / "course.css"
 PAGE = "look"
 TEXT = {
     "es": {
@@ -23,6 +23,8 @@ TEXT = {
         "families": ["familia", "lo que declara", "muestra"],
         "used": {"serif": "texto", "sans": "interfaz", "mono": "código"},
         "sample": "Ñandú, 1 024 × 0.25 = 256",
+        "bold": "negrita",
+        "italic": "cursiva",
         "label": "etiqueta, de 12 px o más",
         "colours": "Colores",
         "palette": ["nombre", "color", "claro", "contraste", "oscuro", "contraste"],
@@ -30,6 +32,7 @@ TEXT = {
         "es azul, una key es naranja y un value es verde en todas las páginas; un peso es tinta de la rampa.",
         "buttons": "Botones y controles",
         "way": ["Seguir", "Otra cosa"],
+        "off": "Ahora no",
         "controls": {
             "main": "Lo principal",
             "other": "Lo demás",
@@ -56,6 +59,8 @@ TEXT = {
         "families": ["family", "as declared", "sample"],
         "used": {"serif": "text", "sans": "interface", "mono": "code"},
         "sample": "Quartz, 1 024 × 0.25 = 256",
+        "bold": "bold",
+        "italic": "italic",
         "label": "a label, of 12 px or more",
         "colours": "Colours",
         "palette": ["name", "colour", "light", "contrast", "dark", "contrast"],
@@ -63,6 +68,7 @@ TEXT = {
         "is blue, a key orange and a value green on every page; a weight is ink of the ramp.",
         "buttons": "Buttons and controls",
         "way": ["Go on", "Something else"],
+        "off": "Not now",
         "controls": {
             "main": "The main thing",
             "other": "The rest",
@@ -94,14 +100,13 @@ def pages(app):
 def body(language):
     """Return the content of the page, as HTML."""
     text = TEXT[language]
-    families = dict(re.findall(r"--attn-(serif|sans|mono): ([^;]+);", STYLE.read_text("utf-8")))
     kinds = [
         [
             f"<code>--attn-{name}</code> {text['used'][name]}",
             f"<code>{escape(declared)}</code>",
-            f'<span style="font: 1.1rem/1.4 var(--attn-{name})">{text["sample"]}</span>',
+            f'<span style="font: 1.1rem/1.4 var(--attn-{name})">{text["sample"]} <b>{text["bold"]}</b> <em>{text["italic"]}</em></span>',
         ]
-        for name, declared in families.items()
+        for name, declared in attn_fonts.LISTS.items()
     ]
     colours = [
         [
@@ -128,6 +133,8 @@ def body(language):
 <div class="attn-w">{ramp}</div></section>
 <section><h2>{text["buttons"]}</h2><p>{text["buttons_text"]}</p>
 <p><a class="attn-button" href="#">{text["way"][0]}</a> <a class="attn-button" href="#">{text["way"][1]}</a></p>
+<div class="attn-steps"><div><button type="button">{text["controls"]["other"]}</button>
+<button type="button" aria-disabled="true">{text["off"]}</button></div></div>
 {controls(text["controls"])}</section>
 <section><h2>{text["tables"]}</h2>{table(text["table"][0], text["table"][1:])}
 <div class="attn-w">{table(text["table"][0], text["table"][1:], "attn-w-table")}</div></section>

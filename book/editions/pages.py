@@ -25,8 +25,7 @@ AUTHOR = "The attn authors"
 STEADY = ["--disable-partial-raster"]
 # Hides what would cover a widget in its picture, and lays out what would wait until it is seen.
 STILL = """.attn-header, .attn-read { display: none !important; }
-* { content-visibility: visible !important; }
-:root { --attn-serif: "Awaited Serif", serif; }"""
+* { content-visibility: visible !important; }"""
 # Pages that are useful only on the site: they link to it, work only in it, or change with it.
 ON_THE_SITE = {
     "progress",
@@ -246,14 +245,12 @@ def ready(context, address):
     tab.goto(address)
     tab.add_style_tag(content=STILL)
     # The site does not wait for late fonts, so that pictures could have either font.
+    awaited = (SITE / "type.css").read_text(encoding="utf-8").replace("Course", "Awaited")
+    tab.add_style_tag(content=awaited.replace("fonts/", "_static/fonts/"))
     tab.evaluate(
-        """fonts => Promise.all(fonts.map(([name, style]) => {
-            const face = new FontFace("Awaited Serif", `url(_static/fonts/${name}.woff2)`,
-                                      { weight: "400 700", style });
-            document.fonts.add(face);
-            return face.load();
-        }))""",
-        [["serif", "normal"], ["serif-italic", "italic"]],
+        """() => Promise.all(
+            [...document.fonts].filter(face => face.family.includes("Awaited")).map(face => face.load())
+        )"""
     )
     tab.evaluate("document.querySelectorAll('article details').forEach(d => { d.open = true; })")
     for widget in tab.locator("article [data-anywidget]").all():

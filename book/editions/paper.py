@@ -4,6 +4,7 @@ import html
 import re
 from pathlib import Path
 
+import attn_fonts
 import pikepdf
 from fontTools.ttLib import TTFont
 from fontTools.varLib import instancer
@@ -86,21 +87,20 @@ def _renumbered(printed):
 def _letters(language, folder):
     """Write static fonts in the weights of the book; return the style that names them.
 
-    The site has one variable font, which Chromium embeds in a PDF as drawings of letters.
+    The site has variable fonts, which Chromium embeds in a PDF as drawings of letters.
     """
+    static = SITE / language / "_static"
     rules = []
-    for name, slant in (("serif", "normal"), ("serif-italic", "italic")):
+    for name, (family, slant) in attn_fonts.FACES.items():
         for weight in WEIGHTS:
             # The time in the font's head is kept, so that the same site gives the same book.
-            font = TTFont(
-                SITE / language / "_static" / "fonts" / f"{name}.woff2", recalcTimestamp=False
-            )
+            font = TTFont(static / "fonts" / name, recalcTimestamp=False)
             instancer.instantiateVariableFont(font, {"wght": weight}, inplace=True)
             font.flavor = None
-            font.save(folder / f"{name}-{weight}.ttf")
+            file = f"{name.removesuffix('.woff2')}-{weight}.ttf"
+            font.save(folder / file)
             rules.append(
-                f'@font-face {{ font-family: "Paper Serif"; src: url("{name}-{weight}.ttf"); '
-                f"font-weight: {weight}; font-style: {slant}; }}"
+                attn_fonts.face(f"Paper {family}", f'url("{file}")', slant, weight, family)
             )
     return "".join(rules)
 
@@ -125,7 +125,9 @@ def _flat(item):
 def _document(pages, language, front, numbers, letters):
     title, subtitle, notice = map(html.escape, front)
     static = (SITE / language / "_static").as_uri()
-    sheets = [f"{static}/{name}.css" for name in ("palette", "katex.min", "course", "widgets")]
+    sheets = [
+        f"{static}/{name}.css" for name in ("type", "palette", "katex.min", "course", "widgets")
+    ]
     links = "".join(f'<link rel="stylesheet" href="{s}">' for s in [*sheets, STYLE.as_uri()])
     styles = dict.fromkeys(style for page in pages for style in page.styles)
     links += "".join(f"<style>{style}</style>" for style in [*styles, letters])

@@ -47,7 +47,7 @@ def write(pages, language, target, front):
         book.add_metadata(None, "meta", value, {"property": f"schema:{name}"})
     static = SITE / language / "_static"
     book.add_item(_file("style.css", "text/css", STYLE.read_bytes()))
-    serif = SITE / "serif.woff2"
+    serif = static / "fonts" / "serif.woff2"
     book.add_item(_file("serif.woff2", "font/woff2", serif.read_bytes()))
     colours = _colours(static / "palette.css")
     link(pages, lambda name, anchor: f"{name}.xhtml" + (f"#{anchor}" if anchor else ""))

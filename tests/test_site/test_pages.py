@@ -10,7 +10,7 @@ from urllib.parse import unquote, urldefrag, urlparse
 import lxml.html
 import matplotlib
 import pytest
-from attn_fonts import KINDS, SAMPLE, SYSTEM
+from attn_fonts import FAMILIES, SAMPLE
 from fontTools.ttLib import TTFont
 from PIL import ImageFont
 from vendor import fetch
@@ -92,17 +92,20 @@ def test_a_page_waits_for_one_stylesheet(site):
             assert part in sheet
         assert "/*" not in sheet
         assert ".attn-w " not in sheet  # the look of mounted widgets comes with what mounts them
-        names = re.findall(r"--attn-serif:([^;]*)", sheet)[0]
-        for name in set(re.findall('"(Fitted [^"]+)"', names)) | {f"Fitted {n}" for n in SYSTEM}:
-            # It stands in the list once, and there is a face of each kind.
-            assert sheet.count(f'"{name}"') == 1 + len(KINDS)
+        for family in FAMILIES.values():
+            for name in family["system"]:
+                # It stands in the list once, and there is a face of each kind.
+                assert sheet.count(f'"Fitted {name}"') == 1 + len(family["kinds"])
 
 
-def test_the_stated_widths_of_system_fonts_are_right():
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_stated_widths_of_system_fonts_are_right(family):
     """Matplotlib brings one of them: its width is drawn text, measured by another library."""
     folder = Path(matplotlib.get_data_path(), "fonts", "ttf")
-    for suffix, said in zip(("", "-Bold", "-Italic"), SYSTEM["DejaVu"][1], strict=True):
-        font = ImageFont.truetype(folder / f"DejaVuSerif{suffix}.ttf", 2048)
+    kinds, system = FAMILIES[family]["kinds"], FAMILIES[family]["system"]
+    for (suffix, *_), said in zip(kinds, system[f"DejaVu {family}"][1], strict=True):
+        name = f"DejaVu{family}{suffix.replace(' ', '-')}.ttf"
+        font = ImageFont.truetype(folder / name, 2048)
         drawn = sum(font.getlength(letter) for letter in SAMPLE)
         assert drawn / len(SAMPLE) / 2048 == pytest.approx(said, abs=0.0005)
 

@@ -438,7 +438,7 @@ def a_copy(site, folder, *names):
     return folder
 
 
-REST = ("palette.css", "serif.woff2", "favicon.svg", "index.html", ".nojekyll", "404.html")
+REST = ("palette.css", "type.css", "fonts", "favicon.svg", "index.html", ".nojekyll", "404.html")
 
 
 @pytest.mark.parametrize(

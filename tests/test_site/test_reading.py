@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+from attn_fonts import FAMILIES, SAMPLE
 
 from tests.test_site.conftest import TWO_FRAMES
 from tests.test_site.every_page import WATCH_SHIFTS
@@ -143,25 +144,74 @@ def test_opened_from_a_folder_it_is_alive_too(tab, site, language):
     assert all(url.startswith(("file:", "data:")) for url in asked)
 
 
-def test_a_font_that_comes_late_moves_nothing_and_the_next_page_has_it(tab, server):
+# One page of each kind: text, widgets, the two machines, tables, an API, a lone page.
+KINDS = (
+    f"en/{CHAPTER}",
+    *(
+        "es/index.html",
+        "es/translator.html",
+        "es/look.html",
+        "en/results.html",
+        "en/api_machine.html",
+    ),
+    *("404.html", "index.html#"),
+)
+FACES = "**/s*.woff2"  # not those of formulas
+
+
+@pytest.mark.parametrize("come", ["late", "never"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_fonts_that_come_late_or_never_move_nothing(tab, server, kind, come):
     page = tab(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
     page.add_init_script(WATCH_SHIFTS)
     held = []
-    page.route("**/serif*.woff2", lambda route: held.append(route))
-    page.goto(f"{server}/en/{CHAPTER}", wait_until="domcontentloaded")
-    page.wait_for_selector("[data-anywidget][data-attn-mounted]")
+    page.route(FACES, lambda route: held.append(route) if come == "late" else route.abort())
+    page.goto(f"{server}/{kind}", wait_until="domcontentloaded")
+    if "index.html#" not in kind and page.locator("[data-anywidget]").count():
+        page.wait_for_selector("[data-anywidget][data-attn-mounted]")
     page.wait_for_timeout(500)  # The text is drawn in another font.
-    assert held
+    assert bool(held) == (come == "late")
     for font in held:
         font.continue_()
     page.wait_for_load_state("networkidle")
     page.evaluate(TWO_FRAMES)
     assert page.evaluate("window.shift") < 0.02
-    page.unroute("**/serif*.woff2")
+
+
+def test_the_next_page_has_the_fonts_that_came_late(tab, server):
+    page = tab()
+    page.goto(f"{server}/en/{CHAPTER}", wait_until="networkidle")
     page.goto(f"{server}/en/glossary.html", wait_until="networkidle")
-    assert page.evaluate(
-        "[...document.fonts].some(f => /Course/.test(f.family) && f.status === 'loaded')"
-    )
+    loaded = "[...document.fonts].filter(f => f.status === 'loaded').map(f => f.family)"
+    assert {'"Course Serif"', '"Course Sans"'} <= set(page.evaluate(loaded))
+
+
+def test_text_is_as_wide_and_as_high_in_a_fitted_font(tab, server):
+    """Each family with its own font and without it, where this machine has one of the fitted fonts."""
+    page = tab()
+    page.goto(f"{server}/en/look.html", wait_until="networkidle")
+    for name, family in FAMILIES.items():
+        boxes = page.evaluate(
+            """async ([name, fitted, sample]) => {
+              const line = document.createElement("span");
+              document.body.append(line);
+              Object.assign(line.style, { fontSize: "20px", whiteSpace: "nowrap" });
+              line.textContent = sample;
+              const boxes = [];
+              for (const weight of [400, 600]) for (const font of [`"Course ${name}"`, ...fitted.map(f => `"Fitted ${f}"`)]) {
+                if (!(await document.fonts.load(`${weight} 20px ${font}`).catch(() => [])).length) continue;
+                Object.assign(line.style, { fontFamily: font, fontWeight: weight });
+                const { width, height } = line.getBoundingClientRect();
+                boxes.push([weight, font, width, height]);
+              }
+              return boxes;
+            }""",
+            [name, [*family["system"]], SAMPLE],
+        )
+        own = {weight: size for weight, font, *size in boxes if "Course" in font}
+        assert [*own] == [400, 600] and len(boxes) > 2
+        for weight, font, *size in boxes:
+            assert size == pytest.approx(own[weight], rel=0.03), (font, weight)
 
 
 def test_a_widget_that_fails_leaves_its_table(tab, server):
