@@ -145,6 +145,14 @@ def needed():
 
 
 @pytest.fixture(scope="session")
+def smollm2(needed):
+    """SmolLM2 and its tokenizer, read once, since that takes three seconds; no test changes them."""
+    from attn.pretrained import load  # which imports PyTorch
+
+    return load(needed("smollm2"))
+
+
+@pytest.fixture(scope="session")
 def sandbox(needed):
     """Bubblewrap, in which submissions run."""
     needed("sandbox")

@@ -106,10 +106,8 @@ def test_random_heads_are_from_the_same_layers_and_not_among_the_top():
     assert induction.drawn(top, ranked, 0) != induction.drawn(top, ranked, 1)
 
 
-def test_the_scores_of_smollm2_are_as_stored(needed):
-    from attn.pretrained import load
-
-    model, _ = load(needed("smollm2"))
+def test_the_scores_of_smollm2_are_as_stored(smollm2):
+    model, _ = smollm2
     stored = STORED["smollm2"]
     scores = induction.scores_of(model, induction.random_texts(model.config.vocab_size))
     np.testing.assert_allclose(scores, stored["scores"], atol=5e-3)

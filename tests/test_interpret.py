@@ -17,7 +17,6 @@ from experiments import (
     interpret_looking,
     interpret_patching,
     interpret_probes,
-    modern_tasks,
 )
 from tests.core.other_device import DEVICE, OtherDevice
 
@@ -197,12 +196,6 @@ def test_the_stored_results_support_the_chapter():
 @pytest.fixture(scope="module")
 def one_thread():
     torch.set_num_threads(1)
-
-
-@pytest.fixture(scope="module")
-def smollm2(needed, one_thread):
-    needed("smollm2")
-    return modern_tasks.smollm2()
 
 
 @pytest.mark.slow

@@ -377,12 +377,6 @@ def test_the_first_losses_on_the_prose_are_as_stored(one_thread):
     assert first["as_trained"] == first["window"] == first["window_and_sinks"]
 
 
-@pytest.fixture(scope="module")
-def smollm2(needed, one_thread):
-    needed("smollm2")
-    return modern_tasks.smollm2()
-
-
 @pytest.mark.slow
 def test_retrieval_of_a_number_is_as_stored(smollm2):
     model, tokenizer = smollm2

@@ -134,10 +134,8 @@ def test_invalid_urls_are_refused(node):
 
 
 @pytest.mark.slow
-def test_a_figure_of_the_page_is_made_in_a_cell(needed):
-    from attn.pretrained import load
-
-    model, tokenizer = load(needed("smollm2"))
+def test_a_figure_of_the_page_is_made_in_a_cell(smollm2):
+    model, tokenizer = smollm2
     ids = [tokenizer.encode(word)[0] for word in (" not", " a", " cat")]
     said = "?prompt=The+sky+is&written=r{}-d{}-d{}&step=2&temperature=0.8&top-p=0.9".format(*ids)
     figure = Continuation.from_address(said, language="en")

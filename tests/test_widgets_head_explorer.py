@@ -46,10 +46,8 @@ def test_the_stored_files_are_small():
     assert sum(path.stat().st_size for path in files) < 1_500_000
 
 
-def test_the_model_itself_has_these_weights(needed):
-    from attn.pretrained import load
-
-    model, tokenizer = load(needed("smollm2"))
+def test_the_model_itself_has_these_weights(smollm2):
+    model, tokenizer = smollm2
     # This sentence is the shortest.
     name = "queen"
     measured = head_weights.measured(model, tokenizer, *head_weights.SENTENCES[name])
@@ -193,11 +191,9 @@ def test_two_sentences_need_not_be_equally_long(node):
 
 
 @pytest.mark.slow
-def test_a_figure_of_the_page_is_made_in_a_cell_and_goes_back(needed, node):
+def test_a_figure_of_the_page_is_made_in_a_cell_and_goes_back(smollm2, node):
     """The same model with a hand in it, against hooks that are written here."""
-    from attn.pretrained import load
-
-    model, tokenizer = load(needed("smollm2"))
+    model, tokenizer = smollm2
     said = "?sentence=The+capital+of+Italy+is&other=The+capital+of+France+is&off=2.4-2.5&keep=24.5&patch=10.4&head=18.5"
     figure = HeadExplorer.from_address(f"https://a.b/en/13.html{said}&view=carry", language="en")
     assert figure.address == said

@@ -476,15 +476,9 @@ def test_the_worker_ablates_heads_patches_streams_and_fills_the_grid(tiny, node,
 # SmolLM2
 
 
-@pytest.fixture(scope="module")
-def smollm2(needed):
-    path = needed("smollm2")
-    return path, *load(path)
-
-
 @pytest.mark.slow
-def test_ids_of_smollm2_are_those_of_our_tokenizer(smollm2, node):
-    path, _, tokenizer = smollm2
+def test_ids_of_smollm2_are_those_of_our_tokenizer(smollm2, node, needed):
+    path, tokenizer = needed("smollm2"), smollm2[1]
     lines = [*HARD, *TEXTS, *AWKWARD, CHAT.format("¿De qué color es el cielo?"), "<|im_end|>"]
     check_ids(node, path, tokenizer, lines)
 
@@ -506,7 +500,7 @@ def test_smollm2_writes_in_node_what_it_writes_in_our_layers(
     smollm2, node, needed, tmp_path, record_property
 ):
     """The ids, the logits to a thousandth, and every token of greedy search."""
-    path, model, tokenizer = smollm2
+    path, (model, tokenizer) = needed("smollm2"), smollm2
     texts = sentences()
     script = """
     const tokenizer = new ByteLevelTokenizer(model.metadata);

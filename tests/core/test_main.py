@@ -359,25 +359,26 @@ def test_an_interrupted_training_continues(pairs, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_a_training_quietly_and_keeps_its_checkpoint(number, pairs, tmp_path):
+def test_a_signal_ends_a_training_quietly_and_keeps_its_checkpoint(number, pairs, tmp_path, capsys):
     """A second training into the same folder is refused while the first one runs."""
-    command = [sys.executable, "-m", "attn", "train", "--pairs", pairs, "--steps", "100000"]
-    command += ["--width", "8", "--layers", "1", "--heads", "1", "--device", "cpu", "--out"]
+    path = tmp_path / "model.checkpoint"
+    arguments = ["train", "--pairs", str(pairs), "--steps", "100000", "--width", "8"]
+    arguments += ["--layers", "1", "--heads", "1", "--device", "cpu"]
+    arguments += ["--out", str(tmp_path / "model")]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     # A process in the background ignores SIGINT, and its children would inherit this.
     noticed = partial(signal.signal, number, signal.SIG_DFL)
-    run = partial(subprocess.Popen, [*command, tmp_path / "model"], cwd=ROOT, text=True, **pipes)
+    command = [sys.executable, "-m", "attn", *arguments]
+    run = partial(subprocess.Popen, command, cwd=ROOT, text=True, **pipes)
     with run(preexec_fn=noticed) as first:
         try:
-            while not (tmp_path / "model.checkpoint").exists():
+            while not path.exists():
                 assert first.poll() is None
                 time.sleep(0.1)
-            second = run()
-            out, err = second.communicate(timeout=100)
-            path = tmp_path / "model.checkpoint"
+            assert main(arguments) == 1
+            out, err = capsys.readouterr()
             message = f"no other process is using, got {path}, which process {first.pid} is using\n"
-            assert (second.returncode, out) == (1, "")
-            assert err.endswith(message) and err.count("\n") == 1
+            assert out == "" and err.endswith(message) and err.count("\n") == 1
             first.send_signal(number)
             out, err = first.communicate(timeout=100)
         finally:

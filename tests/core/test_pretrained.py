@@ -399,11 +399,6 @@ def test_tensors_of_other_types_and_damaged_files_are_refused(published, tmp_pat
 
 
 @pytest.fixture(scope="module")
-def smollm2(needed):
-    return load(needed("smollm2"))
-
-
-@pytest.fixture(scope="module")
 def smollm2_read(needed):
     """The metadata and the tensors of the file of SmolLM2."""
     return gguf.read(needed("smollm2"))

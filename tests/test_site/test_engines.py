@@ -19,7 +19,6 @@ from selenium.webdriver.common.keys import Keys
 
 from attn import reference
 from attn.applications.translation import Translator
-from attn.pretrained import load
 from tests.test_site.engines import Firefox, WebKit
 from tests.test_site.every_page import NAMES
 
@@ -259,10 +258,10 @@ def test_an_exercise_is_answered_wrongly_then_rightly(visit, needed):
         )
 
 
-def test_the_language_model_of_the_page_continues_as_in_python(visit, needed):
+def test_the_language_model_of_the_page_continues_as_in_python(visit, needed, smollm2):
     """Read the prompt and write two tokens: WebAssembly SIMD, a worker and cached model files."""
     needed("model_in_the_page")
-    model, tokenizer = load(needed("smollm2"))
+    model, tokenizer = smollm2
     tab = visit("en/12_language_model.html")
     figure = "[data-attn=continuation]"
     tab.click(f"{figure} [data-attn=load]")

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from attn.pretrained import load
 from attn_course import interpret
 from attn_course.widgets import HeadExplorer, _source
 from attn_course.widgets.head_explorer import triangle
@@ -272,11 +271,11 @@ def test_as_a_module_with_what_is_stored_from_the_kernel(visit):
 
 
 def test_the_model_in_the_page_reads_carries_a_vector_over_and_loses_a_head(
-    needed, browser, server
+    needed, smollm2, browser, server
 ):
     """Against the layers of `attn`; each dare is done as its answer says, and the exercise names what is wrong."""
     needed("model_in_the_page")
-    model, tokenizer = load(needed("smollm2"))
+    model, tokenizer = smollm2
     context = browser.new_context(viewport={"width": 390, "height": 844})
     page = context.new_page()
     page.set_default_timeout(120_000)
@@ -515,9 +514,9 @@ def test_a_url_holds_the_readers_changes(node):
 
 @torch.no_grad()
 @pytest.mark.slow
-def test_the_answers_of_the_dares_are_true(needed):
+def test_the_answers_of_the_dares_are_true(smollm2):
     """One vector at either word is enough, where the answer says; and one head of the 270 alone turns a dog to a cat."""
-    model, tokenizer = load(needed("smollm2"))
+    model, tokenizer = smollm2
     ids = torch.tensor([tokenizer.encode(f"The capital of {x} is") for x in ("Italy", "France")])
     clean, corrupted = interpret.streams(model, ids).unbind(dim=1)
     rows = range(0, 31, 3)
