@@ -106,6 +106,23 @@ def test_a_url_holds_the_written_text(node):
         assert figure.address == address == written.removeprefix("https://a.b/c.html")
 
 
+def test_the_second_figure_of_a_page_has_parameters_of_its_own(node):
+    script = """import { addressOf, stateIn } from "./continuation.mjs";
+    const texts = [{ prompt: "a", tree: input }, { prompt: "b", tree: input }];
+    const state = { text: 1, choices: [0, 1], took: ["", "reader"], step: 1 };
+    const href = addressOf("https://a.b/c.html?text=1&written=1", state, "2");
+    console.log(JSON.stringify([state, href, stateIn(new URL(href).search, texts, "2"), stateIn(new URL(href).search, texts),
+      addressOf(href, null, "2"), stateIn("?text=1", texts, "2")]));"""
+    state, href, again, first, without, nothing = node(script, WAY)
+    assert href == "https://a.b/c.html?text=1&written=1&text2=2&written2=1-r2&step2=2"
+    assert again == state and first["text"] == 0 and first["choices"] == [0] and nothing is None
+    assert without == "https://a.b/c.html?text=1&written=1"
+    texts = [TEXT | {"tree": WAY}, TEXT | {"tree": WAY}]
+    figure = Continuation.from_address("?text2=2&written2=1-r2&step2=2", texts)
+    assert (figure.text, figure.choices, figure.step) == (1, [0, 1], 1)
+    assert figure.took == ["", "reader"]
+
+
 STRANGE = {
     "?text=2": "address, text: expected a number from 1 to 1, got '2'",
     "?text=": "address",

@@ -3,6 +3,7 @@
 // continues the reader's own text.
 import { figureExercise } from "./figure_exercise.js";
 import { pageModel } from "./language_model.js";
+import { home } from "./loading.js";
 import { announcer, fill, format, h, put, radios, roving, uid, watch } from "./shared.js";
 
 export const STRINGS = {
@@ -125,16 +126,19 @@ export function comparedWithGreedy(tree, choices) {
   return [ratio > 1 ? "right" : "worse", { tokens: choices.length, ratio, taken: best[choices[touched]][1], best: best[0][1] }];
 }
 
-const [TEXT, PROMPT, WRITTEN, STEP, TEMPERATURE, TOP_P] = ["text", "prompt", "written", "step", "temperature", "top-p"]; // The parameters of the URL's query string.
+const PARAMETERS = ["text", "prompt", "written", "step", "temperature", "top-p"]; // of the URL's query string
+const [TEXT, PROMPT, WRITTEN, STEP, TEMPERATURE, TOP_P] = PARAMETERS;
 const TAKERS = { r: "reader", d: "drawn" };
+let nFigures = 0; // The figures of a page share its address: the parameters of the second end in 2.
 
 /**
- * The state that a URL holds: { text, choices, took, step } of a stored text, or { prompt, ids,
+ * The state of a figure that a URL holds, where `suffix` ends the names of its parameters: { text, choices, took, step } of a stored text, or { prompt, ids,
  * took, step, temperature, topP } of the reader's text. Null if it holds none, "strange" if the
  * figure has no such state.
  */
-export function stateIn(search, texts) {
-  const said = new URLSearchParams(search);
+export function stateIn(search, texts, suffix = "") {
+  const all = new URLSearchParams(search);
+  const said = new Map(PARAMETERS.filter((name) => all.has(name + suffix)).map((name) => [name, all.get(name + suffix)]));
   if (!said.has(TEXT) && !said.has(PROMPT)) return null;
   let isGood = true;
   const number = (name, least, most, otherwise) => {
@@ -160,7 +164,7 @@ export function stateIn(search, texts) {
 }
 
 /** The URL of a state; without a state, the URL without its parameters. */
-export function addressOf(href, state) {
+export function addressOf(href, state, suffix = "") {
   const url = new URL(href);
   const { text, prompt, ids, choices, took = [], step, temperature, topP } = state ?? {};
   const numbers = ids ?? choices?.map((choice) => choice + 1) ?? [];
@@ -170,8 +174,8 @@ export function addressOf(href, state) {
     [STEP]: state && step < numbers.length && step + 1, [TEMPERATURE]: temperature, [TOP_P]: topP < 1 && topP,
   };
   for (const [name, x] of Object.entries(values)) {
-    if (x) url.searchParams.set(name, x);
-    else url.searchParams.delete(name);
+    if (x) url.searchParams.set(name + suffix, x);
+    else url.searchParams.delete(name + suffix);
   }
   return url.href;
 }
@@ -304,15 +308,19 @@ function render({ model, el }) {
     ofAddress.hidden = !text;
     put(ofAddress, text);
   }
+  const suffix = home && nFigures++ ? String(nFigures) : "";
   const first = { text: model.get("text"), step: model.get("step"), choices: model.get("choices") };
   /** Write the state into the URL, so that it can be shared; the initial state adds nothing. */
   function tell() {
-    if (!living || !isTouched || timer !== null || isWriting || (isOwn() && !told().tree)) return;
+    if (!home || !isTouched || timer !== null || isWriting || (isOwn() && !told().tree)) return;
     put(copy, t.share);
     const { text, step, choices } = { text: model.get("text"), step: model.get("step"), choices: model.get("choices") };
     const isFirst = JSON.stringify(first) === JSON.stringify({ text, step, choices }) && !took.some(Boolean);
     const state = { text, step, choices, took, ...isOwn() && { prompt: told().prompt, ids: idsOf(choices), temperature: Number(temperature.value), topP: Number(topP.value) } };
-    try { history.replaceState(history.state, "", addressOf(location.href, isFirst ? null : state)); } catch { /* The address stays as it was. */ }
+    const url = new URL(addressOf(location.href, isFirst ? null : state, suffix));
+    const section = suffix && el.closest("section[id]");
+    if (section && !isFirst) url.hash = section.id; // Only the first figure is in view when the page opens.
+    try { history.replaceState(history.state, "", url.href); } catch { /* The address stays as it was. */ }
   }
   /** Take a token at the step shown, and let the model continue from there. */
   function take(i) {
@@ -509,9 +517,9 @@ function render({ model, el }) {
     return [verdict, values?.ratio ? { ...values, ratio: format(values.ratio), taken: share(values.taken), best: share(values.best) } : values];
   }
   el.append(h("div", { class: "attn-w attn-continuation", lang: language, role: "group", "aria-label": t.title, "data-attn": "continuation" },
-    ofAddress, picks, living && form, h("div", { class: "attn-w-controls" }, play, one, again, living && copy), line, heading,
+    ofAddress, picks, living && form, h("div", { class: "attn-w-controls" }, play, one, again, home && copy), line, heading,
     list, summary, figureExercise("probable_text", t.exercise, judge), living?.node ?? [], live.node));
-  const found = living && stateIn(location.search, texts.slice(0, own));
+  const found = home && stateIn(location.search, texts.slice(0, own), suffix);
   let sent = null; // The state in the URL, until the model is loaded.
   if (found === "strange") sayOfAddress(t.strange);
   else if (found && found.prompt === undefined) {
@@ -520,7 +528,7 @@ function render({ model, el }) {
     picks.querySelector(`input[value="${state.text}"]`).checked = true;
     set(state);
   } else if (found) {
-    sent = living.isNear ? found : null;
+    sent = living?.isNear ? found : null;
     sayOfAddress(sent ? t.arrived : t.absent);
   }
   update();

@@ -110,7 +110,8 @@ class Continuation(Widget):
     def from_address(cls, address, texts=(), *, language=None):
         """Show the state in the page's URL, of which the query string alone is enough.
 
-        SmolLM2 reads a text of the reader's again, and writes no more than the URL holds.
+        SmolLM2 reads a text of the reader's again, and writes no more than the URL holds. Where the
+        URL holds the state of the page's second figure alone (``?text2=``), that one is shown.
 
         Parameters
         ----------
@@ -127,6 +128,8 @@ class Continuation(Widget):
         """
         query = urlsplit(address).query
         said = {name: values[0] for name, values in parse_qs(query, keep_blank_values=True).items()}
+        if not {"text", "prompt"} & set(said):
+            said = {name[:-1]: x for name, x in said.items() if name.endswith("2")}
         if not {"text", "prompt"} & set(said):
             raise argument_error("address", "one with ?text= or ?prompt=", repr(address))
         parts = [part for part in said.get("written", "").split("-") if part]

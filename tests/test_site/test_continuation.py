@@ -242,6 +242,24 @@ def test_a_url_restores_the_written_text(page, server):
     page.goto(chapter)
 
 
+def test_the_second_figure_has_an_address_of_its_own_beside_the_first(page):
+    """Whoever opens it sees the chat, which stands far down the page."""
+    part(page, "prompt").nth(1).check()
+    chat = page.locator("[data-attn=continuation]").nth(1)
+    chat.locator("[data-attn=prompt]").nth(1).check()
+    chat.locator("[data-attn=token]").nth(1).click()
+    said = chat.locator("[data-attn=summary]").inner_text()
+    sent = page.evaluate("location.href")
+    assert "?text=2&" in sent and "&text2=2&" in sent and sent.endswith("&step2=2#plantilla")
+    page.goto("about:blank")
+    page.goto(sent)
+    chat.locator("[data-attn=token][aria-checked=true]").nth(0).wait_for()
+    assert chat.locator("[data-attn=prompt]").nth(1).is_checked()
+    assert chat.locator("[data-attn=summary]").inner_text() == said
+    assert part(page, "prompt").nth(1).is_checked()
+    assert page.evaluate("scrollY") > 1000
+
+
 WITHOUT = {
     "little memory": (
         "Object.defineProperty(navigator, 'deviceMemory', { value: 1 })",
