@@ -1,19 +1,28 @@
-"""The page's language model: its compiled matrix product against plain JavaScript, in Node.
+"""The page's language model: its compiled matrix product against plain JavaScript and llama.cpp.
 
-Both read the packed file of SmolLM2 and compute the same pass; they take turns, and the ratio is
-that within each turn. The goal is 25 tokens a second on one core. ``python -m benchmarks
+In Node, both products read the packed file of SmolLM2 and compute the same pass; they take turns, and
+the ratio is that within each turn. The goal is 25 tokens a second on one core. ``python -m benchmarks
 page_model`` prints the CPU time per token and, with the compiled product, of a prompt of 30 tokens.
+Then, in Chromium, the same file is read by llama.cpp in WebAssembly (wllama, on one thread), in turns
+with ours: the time on the wall for each token.
 """
 
+import functools
+import http.server
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
+
+from playwright.sync_api import sync_playwright
 
 from attn.io import write_whole
 from attn_course.widgets import _source
 from benchmarks.timing import ratio, spread
+from benchmarks.widget_latency import QuietHandler, browser_program
 
 TURNS = 7
 PROMPT = 30
@@ -50,6 +59,83 @@ for (let turn = 0; turn <= Number(turns); turn++) {
 console.log(JSON.stringify(found));
 """
 
+# Both write after the same six tokens. What the beginning costs is taken off.
+IN_CHROMIUM = """async ([turns, count]) => {
+  const { finished, greedyChoice, loadLlama } = await import("/llama.mjs");
+  const { roomFor } = await import("/packed.mjs");
+  const { ByteLevelTokenizer } = await import("/byte_level.mjs");
+  const { Wllama } = await import("/index.js");
+  const file = new Uint8Array(await (await fetch("/model.gguf")).arrayBuffer());
+  const room = roomFor(file.length, await WebAssembly.compile(await (await fetch("/packed.wasm")).arrayBuffer()));
+  room.bytes.set(file);
+  const model = loadLlama(room);
+  const prompt = "The capital of France is the";
+  const ids = new ByteLevelTokenizer(model.metadata).encode(prompt);
+  const theirs = new Wllama({ default: "/wllama.wasm" }, { suppressNativeLog: true });
+  await theirs.loadModel([new Blob([file])], { n_ctx: 256, n_threads: 1, n_gpu_layers: 0 });
+  const write = {
+    kernel(n) {
+      const cache = model.newCache();
+      let next = ids;
+      for (let i = 0; i < n; i++) next = [greedyChoice(finished(model.read(next, { cache })).logits[0])];
+    },
+    wllama: (n) => theirs.createCompletion({ prompt, max_tokens: n, temperature: 0, cache_prompt: false, ignore_eos: true }),
+  };
+  const found = { kernel: [], wllama: [] };
+  for (let turn = 0; turn <= turns; turn++) {
+    for (const [name, run] of Object.entries(write)) {
+      const times = [];
+      for (const n of [1, 1 + count]) {
+        const began = performance.now();
+        await run(n);
+        times.push(performance.now() - began);
+      }
+      if (turn) found[name].push((times[1] - times[0]) / 1000 / count); // The first turn warms up.
+    }
+  }
+  return found;
+}"""
+
+
+def measure_in_chromium(path, kernel, turns=TURNS, count=20):
+    """Return the seconds a token of our model and of llama.cpp, in each turn.
+
+    Parameters
+    ----------
+    path, kernel : Path
+        As in `measure`.
+    turns : int, default 7
+    count : int, default 20
+        The number of tokens that each writes in a turn.
+
+    Returns
+    -------
+    dict of str to list of float
+    """
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "book" / "_ext"))
+    from vendor import fetch
+
+    program, wllama = browser_program(), fetch("@wllama/wllama") / "esm"
+    with tempfile.TemporaryDirectory() as folder:
+        for stem in ("llama", "packed", "byte_level"):
+            write_whole(Path(folder, f"{stem}.mjs"), _source.module(stem))
+        write_whole(Path(folder, "index.html"), "<!doctype html>")
+        for file in (wllama / "index.js", wllama / "wasm" / "wllama.wasm"):
+            shutil.copy(file, folder)
+        shutil.copy(kernel, Path(folder, "packed.wasm"))
+        Path(folder, "model.gguf").symlink_to(path)
+        handler = functools.partial(QuietHandler, directory=folder)
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+            page = browser.new_page()
+            page.goto(f"http://127.0.0.1:{server.server_port}/index.html")
+            found = page.evaluate(IN_CHROMIUM, [turns, count])
+            browser.close()
+        server.shutdown()
+    return found
+
 
 def measure(path, kernel, turns=TURNS, prompt=PROMPT):
     """Return the CPU seconds of each contender in each turn.
@@ -84,17 +170,24 @@ def main():
     from tests.machine import Missing, packed_kernel, smollm2
 
     try:
-        seconds = measure(smollm2(), packed_kernel())
+        files = smollm2(), packed_kernel()
     except Missing as missing:
         sys.exit(str(missing))
-    print(f"{'milliseconds of processor':<30}{'median':>8}{'quartiles':>16}")
+    seconds = measure(*files)
+    report("milliseconds of processor", seconds, "kernel, a token", "plain, a token")
+    rate = spread(1 / t for t in seconds["kernel, a token"])["median"]
+    print(f"{'tokens a second':<30}{rate:>8.1f}   (goal: {GOAL})\n")
+    report("milliseconds in Chromium", measure_in_chromium(*files), "kernel", "wllama")
+
+
+def report(title, seconds, one, other):
+    """Print the times of each contender, and the ratio of two of them."""
+    print(f"{title:<30}{'median':>8}{'quartiles':>16}")
     for name, times in seconds.items():
         ms = spread(1000 * t for t in times)
         print(f"{name:<30}{ms['median']:>8.1f}{ms['low']:>8.1f}{ms['high']:>8.1f}")
-    share = ratio(seconds["kernel, a token"], seconds["plain, a token"])
-    print(f"{'kernel / plain, a token':<30}{share['median']:>8.3f}")
-    rate = spread(1 / t for t in seconds["kernel, a token"])["median"]
-    print(f"{'tokens a second':<30}{rate:>8.1f}   (goal: {GOAL})")
+    share = ratio(seconds[one], seconds[other])
+    print(f"{f'{one} / {other}':<30}{share['median']:>8.3f}")
 
 
 if __name__ == "__main__":
