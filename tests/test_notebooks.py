@@ -449,7 +449,7 @@ def test_widgets_and_answers_are_in_the_language_of_their_edition(source):
             for o in outputs(notebook)
             if "data-anywidget" in o.get("data", {}).get("text/html", "")
         ]
-        assert len(widgets) >= (4 if is_chapter(source) else not is_laboratory(source))
+        assert len(widgets) >= (2 if is_chapter(source) else not is_laboratory(source))
         assert all(f"language='{language}'" in widget for widget in widgets)
 
 
