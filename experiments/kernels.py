@@ -58,7 +58,9 @@ def attention_kernel(
         shrink = tl.exp2(peak - new_peak)
         weights = tl.exp2(scores - new_peak[:, None])
         total = total * shrink + tl.sum(weights, axis=1)
-        mean = mean * shrink[:, None] + tl.dot(weights, values, input_precision="ieee")
+        mean = mean * shrink[:, None] + tl.dot(
+            weights.to(values.dtype), values, input_precision="ieee"
+        )
         peak = new_peak
 
     tl.store(output + here, mean / total[:, None], mask=row[:, None] < tgt_len)
@@ -77,8 +79,8 @@ def attention(
 
     Parameters
     ----------
-    query : Tensor of float32, shape (..., tgt_len, d_k)
-    key, value : Tensor of float32, shape (..., src_len, d_k)
+    query : Tensor of float32 or float16, shape (..., tgt_len, d_k)
+    key, value : Tensor of the same dtype, shape (..., src_len, d_k)
         `d_k` is a power of two and at least 16, as tensor cores require.
     is_causal : bool, default False
         Whether a query attends to no key after its own position. The last query is aligned with the
@@ -107,10 +109,12 @@ def attention(
     """
     *batch, tgt_len, d_k = query.shape
     src_len = key.shape[-2]
+    dtype = torch.float16 if query.dtype == torch.float16 else torch.float32
     for name, tensor in {"query": query, "key": key, "value": value}.items():
         shape = (*batch, tgt_len if name == "query" else src_len, d_k)
-        if tensor.shape != shape or tensor.dtype != torch.float32:
-            wanted, got = f"float32 of shape {shape}", f"{tensor.dtype} of {tuple(tensor.shape)}"
+        if tensor.shape != shape or tensor.dtype != dtype:
+            named = str(dtype).removeprefix("torch.")
+            wanted, got = f"{named} of shape {shape}", f"{tensor.dtype} of {tuple(tensor.shape)}"
             raise argument_error(name, wanted, got)
     for name, size in {"d_k": d_k, "rows": rows, "columns": columns}.items():
         if size < 16 or size & (size - 1):

@@ -25,6 +25,7 @@ from attn_course.serving import (
     read_on,
     roofline,
 )
+from benchmarks import kernel_speed
 from benchmarks.gpu import SMOLLM2
 from experiments import serving as bench
 from experiments.runner import read
@@ -319,6 +320,7 @@ def test_the_lines_that_the_laboratory_reads_are_those_of_the_kernel():
 
 KERNEL = """
 import json, torch
+from benchmarks import kernel_speed
 from experiments import serving
 from experiments.kernels import attention
 
@@ -332,7 +334,9 @@ for name, call in {
         call()
     except ValueError as error:
         refused[name] = str(error)
-print(json.dumps([{name: serving.kernel(name) for name in serving.SHAPES}, refused]))
+kernel_speed.TILE = 16
+speeds = kernel_speed.measure("cpu", ((2, 32),), repeats=2, least=0)
+print(json.dumps([{name: serving.kernel(name) for name in serving.SHAPES}, refused, speeds]))
 """
 
 
@@ -344,7 +348,7 @@ def test_the_kernel_is_as_exact_as_pytorchs_own(needed):
     }
     command = [sys.executable, "-c", KERNEL]
     done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    found, refused = json.loads(done.stdout)
+    found, refused, speeds = json.loads(done.stdout)
     assert found.keys() == STORED["kernel"].keys()
     for name, row in found.items():
         assert row["kernel"] < 4 * STORED["kernel"][name]["torch"], name
@@ -353,3 +357,17 @@ def test_the_kernel_is_as_exact_as_pytorchs_own(needed):
         "key": "key: expected at least 4 keys, got 3",
         "value": "value: expected float32 of shape (3, 16), got torch.float64 of (3, 16)",
     }
+    assert [(row["numbers"], row["causal"]) for row in speeds] == [
+        ("float32", False), ("float32", True), ("float16", False), ("float16", True)
+    ]  # fmt: skip
+    for row in speeds:
+        # The fraction of a number has 24 bits, and of a short one 11.
+        assert row["difference"] < (2e-6 if row["numbers"] == "float32" else 4e-3)
+
+
+def test_the_operations_of_attention_are_pytorchs():
+    query = torch.zeros(1, 3, 8, kernel_speed.D_K)
+    with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
+        torch.nn.functional.scaled_dot_product_attention(query, query, query)
+    assert counter.get_total_flops() == kernel_speed.flops(3, 8, is_causal=False)
+    assert kernel_speed.flops(3, 8, is_causal=True) == counter.get_total_flops() / 2
