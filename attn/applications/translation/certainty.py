@@ -94,7 +94,7 @@ def of_tokens(
 
     `logits`, of shape (n, vocab_size), are those with which the tokens and ``<eos>`` were predicted.
     """
-    written = torch.tensor(ids, dtype=torch.int64)[:, None]
+    written = torch.tensor(ids, dtype=torch.int64, device=logits.device)[:, None]
     log_p = logits[: len(ids)].double().log_softmax(-1).gather(-1, written)[:, 0].numpy()
     words = calibrated(_of_words(target, ids, log_p), *calibration)
     found = np.ones(len(ids) + 1)

@@ -283,6 +283,7 @@ class Translator(Application[Transformer]):
         target = [self.target.tokens[i] for i in (*said, self.target.eos_id)]
         (encoder, decoder, cross), logits = _sequences.attention_of(self.model, src, said)
         sure = certainty.of_tokens(self.target, said, logits, self._calibration)
+        sure = sure.astype(cross.dtype)
         return TranslationAttention(source, target, encoder, decoder, cross, sure)
 
     def evaluate(
