@@ -573,6 +573,14 @@ TWO = "makes two mistakes at once, each of which is named alone"
 ODD = (
     "no idea of the subject is behind it, and nothing could be taught that the numbers do not show"
 )
+# What `check` once said of attempts, and is not true: a second mistake that was not made, a change that
+# makes the mistake of which the hint then speaks.
+UNTRUE = {
+    "scaled_dot_product_attention.zero_scores_and_no_empty_rows": "NaN",
+    "softmax.maximum_of_each_column": "down the columns",
+    "alignment_error.unions": "a single intersection",
+    "group_advantages.not_centred_and_a_number_below": "parts of their sum",
+}
 UNNAMED = {
     "embed.skips_unknown": TWO,
     "embed.skips_padding": TWO,
@@ -586,6 +594,7 @@ UNNAMED = {
     "alignment_error.rows_only": "another measure altogether",
     "question_match.sets_of_rows": "the shape says it, and depends on the words",
     "normed_scores.gains_exchanged_with_a_mean": ODD,
+    "group_advantages.not_centred_and_a_number_below": TWO,
     "accept.if_of_an_array": "the kind of what it returns says it: None in place of the rest",
     "patch_effect.first_pair": ODD,
     "patch_effect.regression": "another measure altogether",
@@ -605,3 +614,5 @@ def test_wrong_answers_are_refused_and_named(exercise_id):
     assert unnamed == {name for name in UNNAMED if name.startswith(f"{exercise_id}.")}
     told = {name: result.misconception for name, result in wrong.items()}
     assert [name for name, false in FALSE.items() if told.get(name) == false] == []
+    untrue = {name: part for name, part in UNTRUE.items() if name in wrong}
+    assert [name for name, part in untrue.items() if part in wrong[name].message] == []

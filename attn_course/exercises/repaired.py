@@ -28,6 +28,7 @@ import numpy as np
 
 from attn_course.exercises.compare import close, run, same
 from attn_course.exercises.diagnose import wrong_on
+from attn_course.exercises.slips import slips_of
 from attn_course.language import text
 
 MOST_CANDIDATES = 1000
@@ -85,7 +86,7 @@ COMPARISONS = {
 }
 # The functions of a row are often confused.
 FAMILIES = _rows(
-    "mean sum any all max min prod argmax argmin argsort cumsum std var; max maximum; min minimum;"
+    "mean sum any all max min prod argmax argmin argsort cumsum std var; median mean; max maximum; min minimum;"
     "maximum minimum add; sin cos; exp log sqrt square abs; tril triu; zeros ones zeros_like ones_like;"
     "T mT; concatenate stack; logical_or logical_and; append extend; floor ceil"
 )
@@ -97,9 +98,7 @@ WRAPS = """
     np.log(E); np.nan_to_num(E); E.copy(); E[::-1]; E[1:]; E[:-1]; E.ravel(); E.astype(bool); E.astype(float);
     np.argsort(E); -np.sort(-E); min(E, 1); E.swapaxes(-3, -2)
 """
-WITH_A_NAME = (
-    "E / np.sqrt(N.shape[-1]); E + N; E * N; N[..., None] * E; E @ N; E / N; E - N; E & N; E | N"
-)
+WITH_A_NAME = "E / np.sqrt(N.shape[-1]); E / N.shape[-1]; E + N; E * N; N[..., None] * E; E @ N; E / N; E - N; E & N; E | N"
 # For arrays with fewer axes, another axis would raise.
 AXES = {
     "mT": 2,
@@ -218,7 +217,7 @@ def repaired(record, attempt, answers, failing, may_be_lists, has_hint=False, un
                 # Of two changes that leave as many errors, the plainer one is more likely the
                 # correction.
                 rank = n_wrong, _costs(edits, source)
-                if rank < least and not _makes_a_mistake(edits, known, source):
+                if rank < least and not _makes_a_mistake(edits, known, source, record.slips):
                     nearest, least = (sentence, edits, known), rank
                     trial.most = WITH_A_HINT
     if right:
@@ -232,9 +231,11 @@ def repaired(record, attempt, answers, failing, may_be_lists, has_hint=False, un
 
 
 def _idle(source):
-    """Return how often 0 is added or subtracted, or something multiplied or divided by 1."""
+    """Return how often code adds, subtracts or negates 0, or multiplies or divides by 1."""
     count = 0
     for node in ast.walk(source):
+        if isinstance(node, ast.UnaryOp):
+            count += getattr(node.operand, "value", None) == 0
         if isinstance(node, ast.BinOp | ast.AugAssign):
             idle = 0 if isinstance(node.op, ast.Add | ast.Sub) else 1
             sides = [
@@ -259,16 +260,20 @@ def _used(source):
     return {node.id for node in read if isinstance(node.ctx, ast.Load)}
 
 
-def _makes_a_mistake(edits, known, source):
+def _makes_a_mistake(edits, known, source, slips):
     """Return whether a change itself makes the mistake that is left, and only seems nearer.
 
-    It does if it removes from the code what the hint then asks for, combines an expression with
-    itself, or inverts the test whether there is a mask.
+    It does if it removes from the code what the hint then asks for, adds a call that the right
+    answer does not make, combines an expression with itself, or inverts the test whether there is
+    a mask.
     """
     asked = [_bare(code) for code in re.findall("`([^`]*)`", known.hint["en"])]
     words, doubles = _words(source), _doubles(source)
     with _made(edits):
-        lost, more = words - _words(source), _doubles(source) - doubles
+        now, more = _words(source), _doubles(source) - doubles
+    lost = words - now
+    added = now - words if any(_is_part(old, new) for _, _, old, new in edits) else set()
+    right = slips_of(slips)[0]
     nodes = [node for edit in edits for node in edit[2:] if isinstance(node, ast.AST)]
     identity = ast.Is | ast.IsNot | ast.In | ast.NotIn
     turned = any(isinstance(n, ast.Compare) and isinstance(n.ops[0], identity) for n in nodes)
@@ -276,6 +281,8 @@ def _makes_a_mistake(edits, known, source):
     return (
         turned
         or more > 0
+        or bool(right)
+        and any(word not in right for word in added)
         or bool(lost & {*asked})
         or any(t in code for t in taken for code in asked)
     )
@@ -741,8 +748,12 @@ def _candidates(source, kinds, written):
                     yield REPAIRED, [edit]
                     alike.setdefault(label, []).append(edit)
         for edits in alike.values():
-            if 1 < len(edits) <= 4:
-                yield REPAIRED, edits
+            # Each line by itself first: elsewhere the same operator may be right.
+            by_line = itertools.groupby(edits, key=lambda edit: edit[2].lineno)
+            lines = [list(line) for _, line in by_line]
+            for some in [*lines, edits] if len(lines) > 1 else lines:
+                if 1 < len(some) <= 4:
+                    yield REPAIRED, some
         if changes is _slips:
             for function in source.body:
                 yield from _functions_exchanged(function)
@@ -896,9 +907,12 @@ def _products(node):
     # Removing a part comes first: a softmax does not depend on a number that is subtracted instead
     # of a division.
     yield from (("left", a), ("right", b))
+    yield from (("bare", n.operand) for n in (a, b) if isinstance(n, ast.UnaryOp))
     for other in OPERATORS.get(symbol, ()):
         if not (single and other in "*/@" and symbol in "+-"):
             yield f"{symbol} {other}", _written(f"A {other} B", A=a, B=b)
+    if symbol == "*" and isinstance(getattr(a, "value", None), float):
+        yield f"power of {ast.unparse(b)}", _written("A ** B", A=a, B=b)
     if symbol not in "+*&|":
         yield "operands", _copied(node, left=b, right=a)
     for part, inner in (("left", a), ("right", b)):
@@ -917,8 +931,8 @@ def _products(node):
 
 def _calls(node):
     # Removing a call comes first: no other number of digits corrects `np.round(x, 6)`.
-    if node.args:
-        yield "call", node.args[0]
+    if inner := next((arg for arg in node.args if not isinstance(arg, ast.Constant)), None):
+        yield "call", inner
     if isinstance(node.func, ast.Attribute):
         yield "method", node.func.value
     name = getattr(node.func, "attr", getattr(node.func, "id", ""))

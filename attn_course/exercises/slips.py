@@ -139,6 +139,12 @@ def two_mistakes(record, answers, failing, until, known=None):
     telling = [i for i in range(len(answers)) if i not in others]
     order = sorted(telling, key=lambda i: (i not in failing, -i))  # The largest tells most apart.
     hints = {known.id: known.hint for known in record.mistakes}
+    alike = {known.id: known.answers for known in record.mistakes}
+
+    def alone(one, inputs):
+        """Return whether one mistake suffices to explain some inputs, so that they show no second."""
+        return any(all(same(answers[i], wrong[i]) for i in inputs) for wrong in alike[one])
+
     exact, nearly = [], []
     for first, second, make in _pairs(record.id, record.slips):
         if time.perf_counter() > until:
@@ -154,7 +160,10 @@ def two_mistakes(record, answers, failing, until, known=None):
             return all(same(answers[i], run(function, record.cases[i], record)) for i in inputs)
 
         if agrees(order):
-            (exact if agrees(others) else nearly).append((first, second))
+            if agrees(others):
+                exact.append((first, second))
+            elif not any(alone(one, telling) for one in (first, second)):
+                nearly.append((first, second))
     found = exact or nearly
     sure = [one for one in found[0] if all(one in pair for pair in found)] if found else []
     if not sure:

@@ -41,6 +41,21 @@ def _divided(divisor):
     return attending(lambda q, k: q @ k.mT / divisor(q, k))
 
 
+def _masked_by(change):
+    def attention(query, key, value, mask=None):
+        scores = _scaled(query, key)
+        weights = softmax(scores if mask is None else change(scores, mask))
+        return weights @ value, weights
+
+    return attention
+
+
+def _zeroed_too_late(query, key, value, mask=None):
+    """Set the weights to 0 where attention is forbidden after the output is computed."""
+    output, weights = _masked_by(lambda s, m: np.where(m, s, -1e9))(query, key, value, mask)
+    return output, weights if mask is None else np.where(mask, weights, 0)
+
+
 def _unit(vectors):
     return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
@@ -99,6 +114,9 @@ MANY = {
     "unit_weights": UNIT_WEIGHTS,
     "softmax_twice": SOFTMAX_TWICE,
     "root_of_size": ROOT_OF_SIZE,
+    "mask_added": (_masked_by(np.add),),
+    "mask_as_factor": (_masked_by(np.multiply),),
+    "zeroed_too_late": (_zeroed_too_late,),
 }
 
 

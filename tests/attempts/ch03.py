@@ -80,6 +80,7 @@ class softmax:
     right_plain.slips = """
     base_2: np.exp(scores - np.where(np.isinf(top), 0, top)) ==> 2.0 ** (scores - np.where(np.isinf(top), 0, top))
     mean_in_place_of_sum: e.sum ==> e.mean
+    maximum_of_each_column: scores.max(-1, keepdims=True) ==> scores.max(0) && np.where(np.isinf(top), 0, top) ==> top && np.nan_to_num(e / e.sum(-1, keepdims=True)) ==> e / e.sum(-1, keepdims=True)
     epsilon_below: np.nan_to_num(e / e.sum(-1, keepdims=True)) ==> e / (e.sum(-1, keepdims=True) + 1e-9)
     total_of_everything: np.nan_to_num(e / e.sum(-1, keepdims=True)) ==> e / e.sum()
     constant_in_the_total: np.nan_to_num(e / e.sum(-1, keepdims=True)) ==> e / (e.sum(-1, keepdims=True) + 1e-3)
@@ -213,6 +214,8 @@ class scaled_dot_product_attention:
     root_of_d_v: key.shape ==> value.shape
     mask_inverted: np.where(mask, scores, -np.inf) ==> np.where(mask, -np.inf, scores)
     masked_with_zero: np.where(mask, scores, -np.inf) ==> scores * mask
+    zero_scores_and_no_empty_rows: np.where(mask, scores, -np.inf) ==> scores * mask && _softmax(scores)\n ==> _softmax(scores) * (True if mask is None else mask.any(-1, keepdims=True))\n
+    zeroed_after_the_output: -np.inf ==> -1e9 && weights @ value, weights ==> weights @ value, weights if mask is None else weights * mask
     minus_a_billion: -np.inf ==> -1e9
     minus_ten: -np.inf ==> -10
     infinity_times_zero: np.where(mask, scores, -np.inf) ==> scores + (1 - mask) * -np.inf

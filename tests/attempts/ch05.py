@@ -319,6 +319,7 @@ class cross_attention:
 
     right_plain.slips = """
     root_of_d_model: w_k.shape ==> x.shape
+    mask_added: np.where(memory_mask[..., None, :], scores, -np.inf) ==> scores + memory_mask[..., None, :]
     mask_without_axis: memory_mask[..., None, :] ==> memory_mask
     mask_axis_last: ..., None, : ==> ..., None
     mask_axis_first: ..., None, : ==> None

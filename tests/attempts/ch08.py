@@ -69,6 +69,7 @@ class teacher_forcing:
     right_plain.slips = r"""
     eos_overwrites_the_last_word: np.arange(b), lengths ==> np.arange(b), lengths - 1
     swapped: inputs, targets ==> targets, inputs
+    last_word_not_read: return inputs ==> inputs[:, 1:][targets[:, 1:] == eos_id] = pad_id\n    return inputs
     eos_one_too_late: b = len(tokens) ==> b, n = tokens.shape && np.arange(b), lengths ==> np.arange(b), np.minimum(lengths + 1, n)
     every_padding_is_eos: \n    lengths = (tokens != pad_id).sum(1) ==> && np.arange(b), lengths ==> targets == pad_id
     first_padding_of_argmax: \n    lengths = (tokens != pad_id).sum(1) ==> && np.arange(b), lengths ==> np.arange(b), (tokens == pad_id).argmax(1)
@@ -363,6 +364,7 @@ class adam_step:
     t_from_0: 0.9**t ==> 0.9 ** (t + 1) && 0.98**t ==> 0.98 ** (t + 1)
     t_minus_1: 0.9**t ==> 0.9 ** (t - 1) && 0.98**t ==> 0.98 ** (t - 1)
     correction_without_power: 0.9**t ==> 0.9 && 0.98**t ==> 0.98
+    times_t: 0.9**t ==> 0.9 * t && 0.98**t ==> 0.98 * t
     only_theta: theta - learning_rate * step, m, v ==> theta - learning_rate * step
     wrong_order: theta - learning_rate * step, m, v ==> m, v, theta - learning_rate * step
     root_correction_forgotten: v / (1 - 0.98**t) ==> v

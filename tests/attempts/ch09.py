@@ -513,6 +513,7 @@ class alignment_error:
     right_plain.slips = """
     not_subtracted: 1 - hits / (predicted.sum() + sure.sum()) ==> hits / (predicted.sum() + sure.sum())
     possible_without_sure: sure | possible ==> possible
+    unions: predicted & ==> predicted |
     booleans_added_below: predicted.sum() + sure.sum() ==> (predicted + sure).sum()
     precedence: 1 - hits / (predicted.sum() + sure.sum()) ==> 1 - hits / predicted.sum() + sure.sum()
     percent: 1 - hits / (predicted.sum() + sure.sum()) ==> 100 * (1 - hits / (predicted.sum() + sure.sum()))

@@ -26,6 +26,7 @@ class mask_tokens:
     everyone_masked_by_the_dice: new = ==> inputs = && np.where(chosen, new, tokens) ==> inputs
     python_and: (chance < 0.15) & (tokens >= 4) ==> chance < 0.15 and tokens >= 4
     missing_parentheses: (chance < 0.15) & (tokens >= 4) ==> chance < 0.15 & tokens >= 4
+    shares_exchanged: dice < 0.8 ==> dice < 0.1
     minus_100: np.where(chosen, tokens, ignore_id) ==> np.where(chosen, tokens, -100)
     flattened_labels: np.where(chosen, tokens, ignore_id) ==> tokens[chosen]
     fifteen_percent_as_15: chance < 0.15 ==> chance < 15 && dice < 0.8 ==> dice < 80 && dice < 0.9 ==> dice < 90

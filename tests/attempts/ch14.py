@@ -127,8 +127,10 @@ class sink_attention:
         e = np.exp(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]))
         return e / (e.sum(-1, keepdims=True) + np.exp(sink)[:, None, None]) @ value
 
-    right_plain.slips = """
+    right_plain.slips = r"""
     minus_sink: np.exp(sink) ==> np.exp(-sink)
+    largest_from_the_scores_alone: e = np.exp( ==> s = ( && \n    return ==> \n    e = np.exp(s - s.max(-1, keepdims=True))\n    return
+    sink_for_each_key: e.sum(-1, keepdims=True) + np.exp(sink)[:, None, None] ==> (e + np.exp(sink)[:, None, None]).sum(-1, keepdims=True)
     no_sink: e.sum(-1, keepdims=True) + np.exp(sink)[:, None, None] ==> e.sum(-1, keepdims=True)
     not_exponentiated: np.exp(sink) ==> sink
     broadcast_wrong: np.exp(sink)[:, None, None] ==> np.exp(sink)

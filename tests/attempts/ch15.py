@@ -130,6 +130,7 @@ class group_advantages:
     not_divided: (rewards - rewards.mean()) / rewards.std() ==> rewards - rewards.mean(axis=1, keepdims=True)
     own_mean_common_deviation: rewards.mean() ==> rewards.mean(axis=1, keepdims=True)
     shares: (rewards - rewards.mean()) / rewards.std() ==> rewards / rewards.sum(axis=1, keepdims=True)
+    not_centred_and_a_number_below: (rewards - rewards.mean()) / rewards.std() ==> rewards / (rewards.std(axis=1, keepdims=True) + 0.01)
     """
 
     def columns(rewards):

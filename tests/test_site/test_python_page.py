@@ -434,6 +434,7 @@ def a_copy(site, folder, *names):
     """Put links to some of the site's files and folders into a folder."""
     folder.mkdir(parents=True)
     for name in names:
+        assert (site / name).exists(), name
         (folder / name).symlink_to(site / name)
     return folder
 

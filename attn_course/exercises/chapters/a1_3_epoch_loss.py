@@ -76,7 +76,10 @@ MISTAKES = {
         lambda *case: np.nanmean(_sentence_means(*case)),
         lambda *case: np.nan_to_num(_sentence_means(*case)).mean(),
     ),
-    "padding_counted": (lambda losses, targets, pad_id: losses.mean(),),
+    "padding_counted": (
+        lambda losses, targets, pad_id: losses.mean(),
+        lambda losses, targets, pad_id: losses.sum() / (targets != pad_id).sum(),
+    ),
     "padding_in_the_divisor": (lambda *case: _total(*case) / case[1].size,),
     "total": (_total,),
     "per_batch": (lambda *case: _total(*case) / len(case[0]),),

@@ -95,6 +95,11 @@ def binary_search(tokens, vocabulary, table):
     return zero_padding(tokens, table[ids])
 
 
+def binary_search_unclipped(tokens, vocabulary, table):
+    ids = np.searchsorted(vocabulary, tokens)
+    return zero_padding(tokens, table[np.where(ids < len(vocabulary), ids, 1)])
+
+
 def binary_search_checked(tokens, vocabulary, table):
     ids = np.searchsorted(vocabulary, tokens).clip(max=len(vocabulary) - 1)
     return zero_padding(tokens, table[np.where(vocabulary[ids] == tokens, ids, 1)])
@@ -160,10 +165,22 @@ MISTAKES = {
             tokens, table[look_up(tokens, vocabulary, unknown=-1)]
         ),
     ),
+    "unknown_is_the_mean": (
+        lambda tokens, vocabulary, table: np.where(
+            (np.isin(tokens, vocabulary))[..., None],
+            embed(tokens, vocabulary, table),
+            table.mean(axis=0),
+        ),
+    ),
     "unknown_is_dropped": (skipping,),
     "padding_is_dropped": (without_padding,),
     "own_vocabulary": (own_vocabulary,),
-    "alphabetical": (alphabetical, binary_search, binary_search_checked),
+    "alphabetical": (
+        alphabetical,
+        binary_search,
+        binary_search_unclipped,
+        binary_search_checked,
+    ),
     "off_by_one": (
         lambda tokens, vocabulary, table: zero_padding(
             tokens, table[look_up(tokens, vocabulary) - 1]

@@ -256,7 +256,7 @@ MISTAKES = {
         _attention(mask=lambda s, m: _masked(s, m, -100)),
     ),
     "key_value_swapped": (lambda q, k, v, mask=None: scaled_dot_product_attention(q, v, k, mask),),
-    **wrong_attention.in_each(lambda attention: attention),
+    **wrong_attention.in_each(lambda attention: attention, but=("mask_added", "mask_as_factor")),
 }
 
 EXERCISE = Exercise.from_file(

@@ -332,7 +332,9 @@ MISTAKES = {
     "query_key_swapped": (_renamed(lambda w_q, w_k, w_v: (w_k, w_q, w_v)),),
     "key_value_swapped": (_renamed(lambda w_q, w_k, w_v: (w_q, w_v, w_k)),),
     "weighs_the_input": (_weighs_the_input,),
-    **wrong_attention.in_each(_with_attention),
+    **wrong_attention.in_each(
+        _with_attention, but=("mask_added", "mask_as_factor", "zeroed_too_late")
+    ),
     "relu_outside": (_relu_outside,),
     "attention_only": (_attention_only,),
     "input_normalised": (_steps(_input_normalised),),

@@ -196,7 +196,7 @@ MISTAKES = {
     "mask_after_softmax": (_attending(masked_too_late.mask_afterwards),),
     "memory_emptied": (_memory_emptied,),
     "key_value_swapped": (_from(lambda x, m, w_q, w_k, w_v: (x @ w_q, m @ w_v, m @ w_k)),),
-    **wrong_attention.in_each(_attending),
+    **wrong_attention.in_each(_attending, but=("mask_as_factor", "zeroed_too_late")),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("output", "weights"), cross_attention, cases, MISTAKES)

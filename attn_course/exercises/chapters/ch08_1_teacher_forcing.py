@@ -78,6 +78,10 @@ def _eos_kept_in_inputs(inputs, targets, tokens, sos_id, eos_id, pad_id):
     return inputs, targets
 
 
+def _last_word_not_read(inputs, targets, tokens, sos_id, eos_id, pad_id):
+    return np.where((targets == eos_id) & (inputs != sos_id), pad_id, inputs), targets
+
+
 def _padding_first(inputs, targets, tokens, sos_id, eos_id, pad_id):
     def pushed(rows):
         return np.stack([np.roll(row, (row == pad_id).sum()) for row in rows])
@@ -141,6 +145,7 @@ MISTAKES = {
         _with(lambda i, t, tokens, sos, eos, pad: (i[:, :-1], t[:, :-1])),
         _with(lambda i, t, tokens, sos, eos, pad: (tokens[:, :-1], tokens[:, 1:])),
     ),
+    "last_word_not_read": (_with(_last_word_not_read),),
     "padding_first": (_with(_padding_first),),
     "marks_of_other_course": (
         lambda tokens, sos_id, eos_id, pad_id: teacher_forcing(

@@ -81,6 +81,13 @@ def _exchanged(tokens, chance, dice, others, mask_id, ignore_id):
     return inputs, np.where(asked, tokens, ignore_id)
 
 
+def _shares_exchanged(tokens, chance, dice, others, mask_id, ignore_id):
+    asked = (chance < CHOSEN) & (tokens >= N_SPECIAL)
+    changed = np.where(dice < REPLACED, mask_id, others)
+    inputs = np.where(asked & (dice < MASKED + REPLACED), changed, tokens)
+    return inputs, np.where(asked, tokens, ignore_id)
+
+
 def _random_everywhere(tokens, chance, dice, others, mask_id, ignore_id):
     inputs, labels = mask_tokens(tokens, chance, dice, others, mask_id, ignore_id)
     return np.where((dice >= MASKED) & (dice < MASKED + REPLACED), others, inputs), labels
@@ -135,7 +142,7 @@ MISTAKES = {
     "always_hidden": (_rule(hidden=_everywhere, touched=_everywhere),),
     "none_left": (_rule(touched=_everywhere),),
     "none_changed": (_rule(touched=lambda chance, dice: dice < MASKED),),
-    "hidden_and_changed_exchanged": (_exchanged,),
+    "hidden_and_changed_exchanged": (_exchanged, _shares_exchanged),
     "chosen_by_dice": (
         _rule(lambda tokens, chance, dice: (dice < CHOSEN) & (tokens >= N_SPECIAL)),
     ),

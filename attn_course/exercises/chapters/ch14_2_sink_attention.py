@@ -125,6 +125,14 @@ MISTAKES = {
     ),
     "gate_instead": (_with(lambda scores, sink: softmax(scores) / (1 + np.exp(-sink))),),
     "sink_has_a_value": (_value_for_the_sink, _first_value_for_the_sink),
+    "peak_for_the_scores_alone": (
+        _with(
+            lambda scores, sink: _over(scores - scores.max(axis=-1, keepdims=True), np.exp(sink))
+        ),
+    ),
+    "sink_for_every_key": (
+        _with(lambda scores, sink: _over(scores, scores.shape[-1] * np.exp(sink))),
+    ),
     "first_sink": (_head_of_first,),
     "unscaled": (_scaled_by(lambda d_k: 1),),
     "scaled_by_d_k": (_scaled_by(lambda d_k: d_k),),
