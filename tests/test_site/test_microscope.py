@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from playwright.sync_api import expect
 
 from attn.applications.translation import Translator
 from attn.positions import rotary
@@ -493,7 +494,7 @@ def test_other_sentences_and_what_is_refused(visit, translator):
     page = visit("en")
     said, complaint = page.locator("[data-attn=said]"), page.locator("[data-attn=complaint]")
     page.locator("[data-attn=pick]").select_option(index=2)
-    assert translator.translate(OTHER) in said.inner_text()
+    expect(said).to_contain_text(translator.translate(OTHER))
     for text, complains in [
         ("  ", "Type a sentence."),
         ("the zyx sky qwv", "not in the model's vocabulary: zyx, qwv."),
@@ -501,14 +502,12 @@ def test_other_sentences_and_what_is_refused(visit, translator):
     ]:
         page.locator("[data-attn=sentence]").fill(text)
         page.keyboard.press("Enter")
-        page.wait_for_timeout(50)
-        assert complains in complaint.inner_text()
+        expect(complaint).to_contain_text(complains)
         assert translator.translate(OTHER) in said.inner_text()
     page.locator("[data-attn=sentence]").fill("The red house.")
     page.keyboard.press("Enter")
-    page.wait_for_timeout(50)
-    assert complaint.inner_text() == ""
-    assert translator.translate("The red house") in said.inner_text()
+    expect(complaint).to_have_text("")
+    expect(said).to_contain_text(translator.translate("The red house"))
 
 
 def test_any_sentence_in_parts_of_words(browser, tmp_path, byte_pairs):
@@ -588,8 +587,7 @@ def test_by_keyboard_alone(visit):
     cell = page.locator("[data-attn=number]").nth(1)
     assert cell.get_attribute("aria-pressed") == "true"
     assert values(page.locator("[data-attn=value]"))[0] == values(cell)[0]
-    page.wait_for_timeout(450)
-    assert "componente 2 de «cat»" in page.locator("[data-attn=status]").inner_text()
+    expect(page.locator("[data-attn=status]")).to_contain_text("componente 2 de «cat»")
     tab_to("all")
     page.keyboard.press("Enter")
     assert page.evaluate(focused) == "all"
@@ -619,8 +617,8 @@ def test_nothing_sticks_out(visit, width):
     page = visit(width=width)
     see = "(stage) => [stage, document.documentElement.scrollWidth - innerWidth]"
     assert [(stage, over) for stage, over in at_all_stages(page, see) if over > 0] == []
-    page.wait_for_timeout(450)  # until the sentence for screen readers is there
-    assert len(page.locator("[data-attn=status]").text_content()) > 30
+    # The sentence for screen readers comes later.
+    page.wait_for_function("document.querySelector('[data-attn=status]').textContent.length > 30")
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     assert page.locator("[data-attn=status]").bounding_box()["width"] == 1
     go(page, "decoder 2 crossAttention weights")

@@ -435,20 +435,18 @@ def test_the_other_direction_begins_with_the_translation_and_has_its_own_model(
     assert hook(page, "direction").first.is_checked()
 
 
-def depth(page):
-    """How deep the reader is: 0 is the sentence, 1 a word or a ribbon, and then heads, matrix, product."""
-    if page.locator(".attn-ribbons-dot").count():
-        return 4
-    for n, name in ((3, "cell"), (2, "tile")):
-        if ribbon(page, name).count():
-            return n
-    return int(page.locator("[data-attn=ribbons] svg[data-lit]").count() > 0)
+# How deep the reader is: 0 is the sentence, 1 a word or a ribbon, and then heads, matrix, product.
+DEPTH = """() => {
+  const has = (part) => document.querySelector(`[data-attn=ribbons] ${part}`) !== null;
+  if (has(".attn-ribbons-dot")) return 4;
+  return has("[data-attn=cell]") ? 3 : has("[data-attn=tile]") ? 2 : Number(has("svg[data-lit]"));
+}"""
 
 
-def wait_for_depth(page, wanted, at):
-    page.wait_for_function("address => location.search === address", arg=at)
-    page.wait_for_timeout(50)
-    assert depth(page) == wanted
+def wait_for_depth(page, wanted, at=None):
+    if at is not None:
+        page.wait_for_function("address => location.search === address", arg=at)
+    page.wait_for_function(f"wanted => ({DEPTH})() === wanted", arg=wanted)
 
 
 @pytest.mark.parametrize("width, height", [(390, 844), (1280, 800)])
@@ -482,7 +480,8 @@ def test_each_step_inwards_is_an_entry_of_the_history_and_answers_where_it_was_t
     page.mouse.click(x, y)
     assert page.locator(".attn-ribbons-ribbon[data-lit]").count() == 1
     assert "went to “house”" in ribbon(page, "caption").inner_text()
-    assert depth(page) == 1 and in_sight("inside")
+    wait_for_depth(page, 1)
+    assert in_sight("inside")
     ribbon(page, "inside").click()
     ribbon(page, "tile").nth(9).click()
     assert in_sight("inside-title")
@@ -512,7 +511,7 @@ def test_each_step_inwards_is_an_entry_of_the_history_and_answers_where_it_was_t
     assert page.url.endswith("how_to_use.html")
     page.goto(f"{server}/en/index.html?word=99")
     page.wait_for_selector("[data-attn=ribbons] svg")
-    assert "does not have" in ribbon(page, "note").inner_text() and depth(page) == 0
+    assert "does not have" in ribbon(page, "note").inner_text() and page.evaluate(DEPTH) == 0
     assert page.errors == []
 
 
@@ -523,7 +522,8 @@ def test_a_new_sentence_leaves_no_places_of_the_old_one_behind_it(visit):
     ribbon(page, "inside").click()
     ribbon(page, "pick").select_option("Where is the library?")
     page.wait_for_url("**/index.html?say=Where*")
-    assert depth(page) == 0 and "house" not in ribbon(page, "reading").inner_text()
+    wait_for_depth(page, 0)
+    assert "house" not in ribbon(page, "reading").inner_text()
     assert page.evaluate("history.state.ribbons.behind") == []
     page.go_forward()
     page.wait_for_url("**/index.html?word=2")

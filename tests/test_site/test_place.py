@@ -26,7 +26,7 @@ def marked(page, nav):
     link = page.locator(
         f"{nav} a[aria-current=location], {nav}:not(:has([aria-current=location])) a[aria-current=page]"
     )
-    assert link.evaluate(IN_VIEW)
+    page.wait_for_function(IN_VIEW, arg=link.element_handle())
     return link.inner_text().strip()
 
 
@@ -60,8 +60,7 @@ def test_the_contents_show_where_one_is(tab, server, language, last, width, nav,
     assert marked(page, nav) == before.inner_text()
     page.mouse.wheel(0, -1)  # the reader moves: what was followed no longer counts
     page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
-    page.wait_for_timeout(200)
-    assert sections.first.evaluate(IN_VIEW)
+    page.wait_for_function(IN_VIEW, arg=sections.first.element_handle())
 
 
 @pytest.mark.parametrize("width", (1100, 1280, 1600))
@@ -82,7 +81,6 @@ def test_the_menu_of_a_phone_opens_where_one_is(tab, server):
     page = tab(viewport={"width": 390, "height": 700})
     page.goto(f"{server}/es/A1_errata.html", wait_until="networkidle")
     page.locator(".attn-menu summary").click()
-    page.wait_for_timeout(100)
     assert marked(page, ".attn-menu nav") == "Erratas de los documentos"
     page.locator(".attn-menu summary").click()
     page.evaluate("scrollTo({top: document.documentElement.scrollHeight, behavior: 'instant'})")
@@ -91,7 +89,6 @@ def test_the_menu_of_a_phone_opens_where_one_is(tab, server):
         state="attached"
     )
     page.locator(".attn-menu summary").evaluate("node => node.click()")  # Playwright's own scrolls
-    page.wait_for_timeout(200)
     assert marked(page, ".attn-menu nav") == last.inner_text().strip()
     # A link to a section of this page shows it, and not the menu over it.
     page.locator(".attn-menu li.current li > a").nth(2).click()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from attn import reference
 from tests.test_site.conftest import each_edition
@@ -103,8 +104,10 @@ def test_the_table_changes_with_the_scheme(explorer, chapter):
     heat = explorer.locator("[data-attn=heat]")
     light = heat.evaluate(read)
     chapter.evaluate("document.documentElement.dataset.theme = 'dark'")
-    chapter.wait_for_timeout(100)
-    assert sum(heat.evaluate(read)[:3]) < sum(light[:3]) / 3
+    chapter.wait_for_function(
+        f"([canvas, most]) => ({read})(canvas).slice(0, 3).reduce((a, b) => a + b) < most",
+        arg=[heat.element_handle(), sum(light[:3]) / 3],
+    )
     chapter.evaluate("document.documentElement.dataset.theme = 'light'")
 
 
@@ -142,9 +145,9 @@ def test_the_shift_turns_each_clock_alike_wherever_the_position_is(explorer):
 
 def test_what_is_announced_waits_for_the_hand_to_rest(explorer, chapter):
     drag(explorer, "position", 20)
-    chapter.wait_for_timeout(500)
-    said = explorer.locator("[data-attn=status]").text_content()
-    assert said == explorer.locator("[data-attn=summary]").text_content() and "20" in said
+    summary = explorer.locator("[data-attn=summary]").text_content()
+    expect(explorer.locator("[data-attn=status]")).to_have_text(summary)
+    assert "20" in summary
 
 
 def test_it_works_from_a_file(browser, site):

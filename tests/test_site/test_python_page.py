@@ -116,36 +116,23 @@ def visit(browser, server):
 
 
 @pytest.fixture(scope="module")
-def lenders(browser, server):
-    """Return a page that lends its Python to others of its profile: to a mouse, or to a finger."""
-    found = {}
-
-    def lender(has_touch):
-        if has_touch not in found:
-            page = found[has_touch] = watched(
-                browser.new_context(has_touch=has_touch).new_page(), server
-            )
-            body = f"<!doctype html><link rel=icon href=data:,><script>{LENDER}</script>"
-            page.route(
-                f"{server}/lender",
-                lambda route: route.fulfill(content_type="text/html", body=body),
-            )
-            page.goto(f"{server}/lender")
-            page.context.add_init_script(BORROWED)
-        return found[has_touch]
-
-    yield lender
-    for page in found.values():
-        page.context.close()
+def lender(browser, server):
+    """A page that lends its Python to others of its profile."""
+    page = watched(browser.new_context().new_page(), server)
+    body = f"<!doctype html><link rel=icon href=data:,><script>{LENDER}</script>"
+    page.route(f"{server}/lender", lambda route: route.fulfill(content_type="text/html", body=body))
+    page.goto(f"{server}/lender")
+    page.context.add_init_script(BORROWED)
+    yield page
+    page.context.close()
 
 
 @pytest.fixture
-def lent(lenders, server):
+def lent(lender, server):
     """Open a page that is lent a Python; nothing is stored in its profile."""
     pages = []
 
     def lent(address, width=1280, height=900, has_touch=False, scheme="light"):
-        lender = lenders(has_touch)
         lender.evaluate("localStorage.clear()")
         with lender.expect_popup() as found:
             lender.evaluate("void open('about:blank')")
@@ -157,6 +144,9 @@ def lent(lenders, server):
         page.set_default_timeout(START)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=scheme)
+        if has_touch:  # Playwright gives it to a whole profile, and each would begin a Python.
+            device = page.context.new_cdp_session(page)
+            device.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
         page.goto(f"{server}/{address}")
         return page
 

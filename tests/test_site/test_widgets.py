@@ -1,9 +1,11 @@
 """The explorers of chapter 3's laboratory and the quiz of chapter 3, driven by hand and keyboard."""
 
 import json
+import re
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from attn import reference
 
@@ -262,10 +264,9 @@ def test_on_a_phone_the_steps_come_before_the_matrix(browser, server, width, las
         tops = parts.evaluate_all("ns => ns.map(n => n.getBoundingClientRect().top)")
         assert tops == sorted(tops)
     page.set_viewport_size({"width": 1670 - width, "height": 844})
-    page.wait_for_timeout(200)
     for explorer, _ in explorers(page):
         parts = explorer.locator(".attn-explorer-matrix, .attn-explorer-steps")
-        assert last not in parts.last.get_attribute("class")
+        expect(parts.last).not_to_have_class(re.compile(last))
     page.close()
 
 
