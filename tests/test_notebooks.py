@@ -383,6 +383,13 @@ def test_both_editions_show_the_same_results(source):
             assert one == other, spanish.source
 
 
+@each_source
+def test_a_story_asks_at_least_four_questions(source):
+    asked = re.findall(QUIZ, "".join(cell.source for cell in code(master_of(source))))
+    questions = sum(names.count(",") for _, names in asked)
+    assert questions >= (4 if source.stem[0].isdigit() else 0)
+
+
 @each_edition
 def test_every_quiz_is_that_of_its_file(source, language):
     try:
