@@ -71,6 +71,7 @@ const BEAT = 230; // A word appears after this many milliseconds when the page o
 const TOLD = 10_000; // *Again* shows a whole translation in at most this time.
 const LEAST = 0.03; // Thinner ribbons are not drawn.
 const [LONG, LEAST_OF_LONG] = [14, 0.06]; // In a longer sentence, ribbons thinner than this are not drawn, because they would hide each other.
+const SHORT = 9; // A sentence of so few words has large letters where there is room.
 const SHARE = 36; // The width of a share beside a word, in pixels.
 const REACH = 6; // This many pixels beside a ribbon belong to it.
 const SHOWN = 3; // The products of this many components are written out.
@@ -81,7 +82,7 @@ const percent = (share) => `${Math.round(100 * share)} %`;
 // Geometry ---------------------------------------------------------------------
 
 /** Return the size of the letters, in pixels: words of a long sentence stand closer, yet far enough to touch each. */
-export const sizeOf = (nWords, width) => (width < 560 ? [17, 15] : [21, 17])[Number(nWords > LONG || width < 300)];
+export const sizeOf = (nWords, width) => (width > 1190 && nWords <= SHORT ? 28 : (width < 560 ? [17, 15] : [21, 17])[Number(nWords > LONG || width < 300)]);
 
 /**
  * Place the words of two sentences, whose widths are given, and the ribbons between them: { upright, height, unit, from, to, ribbons }.
@@ -103,7 +104,7 @@ export function layout(sourceWidths, targetWidths, weights, width, size) {
     from = column(sourceWidths, Math.min(0.42 * width, Math.max(...sourceWidths) + SHARE + 0.5 * size), 1);
     to = column(targetWidths, Math.max(0.58 * width, width - Math.max(...targetWidths) - 0.3 * size), -1);
   } else {
-    height = 11.5 * size;
+    height = Math.max(11.5 * size, 0.27 * width);
     const row = (widths, y, edge) => {
       const free = Math.min(2.6 * size, (width - total(widths)) / widths.length);
       let x = (width - total(widths) - free * (widths.length - 1)) / 2;
