@@ -11,6 +11,7 @@ Wang et al. (2020), MiniLM. Reimers and Gurevych (2019), Sentence-BERT, for mean
 import numpy as np
 import torch
 
+from attn._checks import argument_error
 from attn.pretrained import fetched, load
 from attn_course.smollm2 import Absent, NotFetched
 
@@ -62,6 +63,59 @@ def vectors(model, tokenizer, texts, attends=True):
         means.append(found.mean(dim=0).cpu().double().numpy())
     means = np.stack(means)
     return means / np.linalg.norm(means, axis=1, keepdims=True)
+
+
+@torch.inference_mode()
+def at_every_layer(model, tokenizer, texts, word=""):
+    """Return the vector of each text, or of a word in it, at every layer.
+
+    Parameters
+    ----------
+    model, tokenizer
+        As `model` returns them.
+    texts : sequence of str
+    word : str, optional
+        One that all the texts hold; of its pieces, where it stands first, the mean is taken.
+
+    Returns
+    -------
+    array, shape (n_layers + 1, n_texts, d_model)
+        On entering the first layer, and after each. Of length 1 each.
+
+    Raises
+    ------
+    ValueError
+        If a text lacks the word.
+    """
+    found = []
+    for text in texts:
+        ids = tokenizer.encode(text, sos=True, eos=True)[:LONGEST]
+        places = _place(tokenizer, ids, word)
+        if places is None:
+            raise argument_error("texts", f"the word {word!r} in each", repr(text))
+        x = model.embedding(_tensor(model, [ids]))
+        streams = [x]
+        for layer in model.encoder.layers:
+            x, _ = layer(x)
+            streams.append(x)
+        means = torch.cat(streams)[:, places].mean(dim=1).cpu().double().numpy()
+        found.append(means / np.linalg.norm(means, axis=1, keepdims=True))
+    return np.stack(found, axis=1)
+
+
+def holds(tokenizer, text, word):
+    """Return whether a text holds a word, piece by piece."""
+    return _place(tokenizer, tokenizer.encode(text), word) is not None
+
+
+def _place(tokenizer, ids, word):
+    """Return where a word stands first in some ids, all of them without a word; None if nowhere."""
+    asked = tokenizer.encode(word)
+    if not asked:
+        return slice(None)
+    starts = (i for i in range(len(ids)) if ids[i : i + len(asked)] == asked)
+    first = next(starts, None)
+    return None if first is None else slice(first, first + len(asked))
 
 
 @torch.inference_mode()

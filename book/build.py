@@ -110,15 +110,9 @@ def build(sphinx_alone):
         os.environ["ATTN_PYTHON"] = "drawing" if files["drawing"] else "yes"
     model = BUILD / "model"
     shutil.rmtree(model, ignore_errors=True)
-    without_model = attn_model.assemble(model)
-    if without_model:
-        print(
-            f"The language model of chapters 12 and 13 is not in the pages: {without_model}",
-            flush=True,
-        )
-        os.environ.pop("ATTN_MODEL", None)
-    else:
-        os.environ["ATTN_MODEL"] = str(model / "manifest.json")
+    for name, reason in attn_model.assemble(model).items():
+        print(f"{name} is not in the pages: {reason}", flush=True)
+    os.environ["ATTN_MODEL"] = str(model)
     for language in ("es", "en"):  # a page that is no longer in the book must not remain
         shutil.rmtree(folder / language, ignore_errors=True)
     processes = {language: start(language, folder, sphinx_alone) for language in ("es", "en")}
@@ -147,7 +141,7 @@ def build(sphinx_alone):
             )
     if not missing:
         python.rename(fresh / "python")
-    if not without_model:
+    if model.exists():
         model.rename(fresh / "model")
     shutil.copytree(ROOT / "book" / "landing", fresh, dirs_exist_ok=True)
     # A server sends this page for any URL, so it must contain the path of the site.

@@ -1,4 +1,4 @@
-"""The stored measurements of chapter 13 inside SmolLM2 and MiniLM.
+"""The stored measurements of chapter 13 and appendix A3 inside SmolLM2 and MiniLM.
 
 ``python -m experiments interpret`` measures the questions that have no result yet, and writes
 ``notebooks/data/interpret.json`` after each result, so it can be stopped and started again. Each
@@ -11,6 +11,7 @@ question has a module, named here. All together they take some ten minutes on on
 `looking`        where heads attend, and what becomes of the answer without them
 `first_token`    the attention sink: its weight removed, or its value replaced
 `contexts`       the vector of one word in two contexts, with MiniLM
+`sentences`      the vectors of sentences on four subjects, with MiniLM
 ===============  ============================================================================
 """
 
@@ -22,7 +23,7 @@ import torch
 from experiments.runner import DATA, Experiment, Row
 
 RESULTS = DATA / "interpret.json"
-QUESTIONS = ("lens", "patching", "probes", "looking", "first_token", "contexts")
+QUESTIONS = ("lens", "patching", "probes", "looking", "first_token", "contexts", "sentences")
 # The number of bootstrap resamples.
 DRAWS = 2000
 

@@ -10,8 +10,11 @@ import torch
 
 from attn.metrics.intervals import wilson_interval
 from attn.pretrained import fetched, load
+from attn_course.widgets import SentenceMap
 from experiments.interpret import interval, rounded
 
+# The sentences of each meaning that the map of the laboratory shows.
+SHOWN = 6
 # For each word and each of its two meanings, sentences with the deciding word after a bar.
 SENTENCES = {
     "bank": (
@@ -171,6 +174,12 @@ def measure(told, keep):
             torch.stack([torch.stack(s) for s in each]) for each in (found, blind, control)
         )
         row = {"n": 2 * found.shape[1], "pieces": len(tokenizer.encode(word))}
+        shown = {
+            str(side): [each.split("|")[0] for each in sentences[:SHOWN]]
+            for side, sentences in enumerate(meanings)
+        }
+        spoken = "es" if word == "banco" else "en"
+        row["map"] = SentenceMap.read(shown, word, language=spoken)
         leaning = {}
         for name, judged in (("whole", found), ("blind", blind), ("control", control)):
             leaning[name] = leanings(found, judged).flatten(0, 1)

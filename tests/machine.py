@@ -226,7 +226,7 @@ def minilm():
 
 def model_in_the_page():
     """Return the folder of the built site with the language model that its pages run."""
-    if (ROOT / "build" / "site" / "model" / "manifest.json").exists():
+    if (ROOT / "build" / "site" / "model" / "smollm2.json").exists():
         return ROOT / "build" / "site" / "model"
     raise Missing("no language model in the pages: `make book` had none, and said why")
 

@@ -99,7 +99,7 @@ MAY_IMPORT = {
     "attn_course.templates": set(),
     "attn_course.everyday": {"attn.corpus"},
     "attn_course.readings": {"attn.corpus"},
-    "attn_course.minilm": {"attn.pretrained", "attn_course.smollm2"},
+    "attn_course.minilm": {"attn._checks", "attn.pretrained", "attn_course.smollm2"},
     "attn_course.position_schemes": {"attn.positions"},
     "attn_course.low_rank": {"attn._checks"},
     "attn_course.parallel": {
@@ -166,6 +166,7 @@ MAY_IMPORT = {
         "attn_course.exercises",  # where answers are kept
         "attn_course.interpret",
         "attn_course.language",
+        "attn_course.minilm",
         "attn_course.palette",
         "attn_course.smollm2",
     },

@@ -267,7 +267,7 @@ globalThis.caches = { open: async () => ({
 }) };
 const load = async (parts) => {
   const [whole, shares] = [new Uint8Array(input.bytes), []];
-  const error = await partsInto(whole, base, parts, (share) => shares.push(share)).catch(({ message }) => message);
+  const error = await partsInto(whole, base, { parts }, (share) => shares.push(share)).catch(({ message }) => message);
   return [error ?? Buffer.from(whole).equals(file), asked.splice(0).length, shares.at(-1), shares.every((x, i) => !i || x >= shares[i - 1])];
 };
 """
@@ -286,9 +286,9 @@ def test_parts_are_joined_and_only_a_lost_part_is_fetched_again(tiny, node, tmp_
     found.push(await load([...parts.slice(0, 2), { ...parts[2], sha256: "0" }]));
     found.push(await load([{ ...parts[0], file: "none" }]));
     globalThis.caches.match = async (name) => kept.get(name);
-    const areAll = [await areKept(base, parts), await areKept(base, [...parts, { file: "none" }])];
+    const areAll = [await areKept(base, { parts }), await areKept(base, { parts: [...parts, { file: "none" }] })];
     delete globalThis.caches;
-    found.push(await load(parts), [...areAll, await areKept(base, parts)]);
+    found.push(await load(parts), [...areAll, await areKept(base, { parts })]);
     print(found);
     server.close();"""
     given = {

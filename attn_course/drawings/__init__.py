@@ -37,7 +37,6 @@ from attn_course.drawings.machine import Machine
 from attn_course.drawings.mask import mask
 from attn_course.drawings.merges import merges
 from attn_course.drawings.moving import MovingMachine
-from attn_course.drawings.nearest import nearest
 from attn_course.drawings.padding import padding
 from attn_course.drawings.pairs import pairs
 from attn_course.drawings.patching import patching
@@ -90,7 +89,6 @@ __all__ = [
     "lookup",
     "mask",
     "merges",
-    "nearest",
     "norms",
     "padding",
     "pairs",

@@ -20,6 +20,7 @@
 - `PositionExplorer`: positions as clocks, and how alike two of them are
 - `QuerySwing`: a query that turns among the keys, and the weights that follow it
 - `RooflineExplorer`: what a token costs on a machine, in arithmetic and in bytes
+- `SentenceMap`: sentences, or a word in several, as points by the vectors of MiniLM
 - `StateExplorer`: facts written into a memory, and what it recalls under each rule
 - `TileExplorer`: a softmax that reads its scores tile by tile
 - `TranslationRibbons`: a translation, and ribbons to the words that each of its words attended to
@@ -53,6 +54,7 @@ from attn_course.widgets.quiz import Quiz, load_quiz
 from attn_course.widgets.ribbons import TranslationRibbons
 from attn_course.widgets.roofline_explorer import RooflineExplorer
 from attn_course.widgets.sampling_explorer import SamplingExplorer
+from attn_course.widgets.sentence_map import SentenceMap
 from attn_course.widgets.softmax_playground import SoftmaxPlayground
 from attn_course.widgets.state_explorer import StateExplorer
 from attn_course.widgets.tile_explorer import TileExplorer
@@ -84,6 +86,7 @@ __all__ = [
     "Quiz",
     "RooflineExplorer",
     "SamplingExplorer",
+    "SentenceMap",
     "SoftmaxPlayground",
     "StateExplorer",
     "TileExplorer",

@@ -33,6 +33,7 @@ BUNDLES = {
     "mask_widgets": ("mask_painter",),
     "pair_widgets": ("moving_pair",),
     "patch_widgets": ("patch_asker",),
+    "sentence_widgets": ("sentence_map",),
     "position_widgets": ("position_explorer",),
     "speed_widgets": ("roofline_explorer", "tile_explorer"),
     "state_widgets": ("state_explorer",),
@@ -48,8 +49,20 @@ BUNDLES = {
 # Bundles that a page loads only when its reader comes near the widget.
 LATE = ("emoji_widgets",)
 WIDGETS = tuple(stem for stems in BUNDLES.values() for stem in stems)
-# The modules that run in a worker: the language model in the page, and the translator that learns there.
-ENGINE = ("llama", "packed", "byte_level", "parts", "llama_worker", "backward", "learner_worker")
+# The modules that run in a worker: the pretrained models in the page, and the translator that learns there.
+ENGINE = (
+    *(
+        "llama",
+        "packed",
+        "byte_level",
+        "parts",
+        "llama_worker",
+        "minilm",
+        "word_piece",
+        "minilm_worker",
+    ),
+    *("backward", "learner_worker"),
+)
 # Pages get the scripts without comments, which are a seventh of the bytes. Comments are on lines of
 # their own.
 _COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/|//[^\n]*)[ \t]*\n", re.DOTALL | re.MULTILINE)

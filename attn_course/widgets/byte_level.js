@@ -15,6 +15,14 @@ function byteLetters() {
   return Array.from({ length: 256 }, (_, byte) => String.fromCharCode(visible(byte) ? byte : 256 + others++));
 }
 
+/** Refuse half a surrogate pair, which is no character. */
+export function checkText(text) {
+  const half = text.search(/\p{Surrogate}/u);
+  if (half < 0) return;
+  const got = `the lone surrogate '\\u${text.charCodeAt(half).toString(16)}' at index ${[...text.slice(0, half)].length}`;
+  throw wrong("text", "characters", got);
+}
+
 /** Made from the metadata of a GGUF file. */
 export class ByteLevelTokenizer {
   constructor(metadata) {
@@ -53,11 +61,7 @@ export class ByteLevelTokenizer {
 
   /** The ids of a text. Special tokens written in it are plain text, unless the text is `marked`. */
   encode(text, { marked = false } = {}) {
-    const half = text.search(/\p{Surrogate}/u);
-    if (half >= 0) {
-      const got = `the lone surrogate '\\u${text.charCodeAt(half).toString(16)}' at index ${[...text.slice(0, half)].length}`;
-      throw wrong("text", "characters", got);
-    }
+    checkText(text);
     const ids = [];
     let done = 0;
     for (const { 0: token, index } of text.matchAll(this.marks)) {

@@ -174,13 +174,13 @@ class DecoderCache {
 
 // Vectors ----------------------------------------------------------------------
 
-const add = (a, b) => {
+export const add = (a, b) => {
   a.forEach((row, i) => { for (let d = 0; d < row.length; d++) b[i][d] += row[d]; });
   return b;
 };
 
 /** The products of a query with the first n keys, divided by √d_k. */
-function scores(query, from, key, at, width, dK, n) {
+export function scores(query, from, key, at, width, dK, n) {
   const out = new Float32Array(n);
   for (let j = 0; j < n; j++) {
     let total = 0;
@@ -190,7 +190,7 @@ function scores(query, from, key, at, width, dK, n) {
   return out;
 }
 
-function softmaxed(row) {
+export function softmaxed(row) {
   let [top, total] = [-Infinity, 0];
   for (let j = 0; j < row.length; j++) top = Math.max(top, row[j]);
   for (let j = 0; j < row.length; j++) total += row[j] = Math.exp(row[j] - top);
@@ -199,7 +199,7 @@ function softmaxed(row) {
 }
 
 /** The mean of values, each with its weight. */
-function mix(out, weights, value, at, width) {
+export function mix(out, weights, value, at, width) {
   for (let j = 0; j < weights.length; j++) {
     for (let d = 0; d < out.length; d++) out[d] += weights[j] * value[j * width + at + d];
   }

@@ -12,9 +12,8 @@
 // position, "looked", "seen", a "cell" for each vector, "done", "full" where no more tokens are read, or "failed",
 // with the turn of the request. A new request ends the one before it.
 import { ByteLevelTokenizer } from "./byte_level.js";
-import { partsInto } from "./parts.js";
 import { drawn, greedyChoice, loadLlama, nextTokenProbabilities, withoutHeads, withStream } from "./llama.js";
-import { roomFor } from "./packed.js";
+import { loaded, serve } from "./model_worker.js";
 import { wrong } from "./shared.js";
 
 const BEST = 5;
@@ -178,9 +177,8 @@ export function languageModel(tell, pause, random = Math.random) {
     return ids.length < MOST_READ ? say({ kind: "done" }) : full();
   }
 
-  async function load({ base, manifest, kernel }) {
-    const room = roomFor(manifest.bytes, kernel);
-    await partsInto(room.bytes, base, manifest.parts, (share) => tell({ kind: "loading", share }));
+  async function load(request) {
+    const room = await loaded(request, tell);
     model = loadLlama(room);
     tokenizer = new ByteLevelTokenizer(model.metadata);
     cache = model.newCache();
@@ -195,23 +193,4 @@ export function languageModel(tell, pause, random = Math.random) {
   };
 }
 
-/** The compiled kernel beside the model; null where there is none, or no SIMD. */
-async function kernelAt(address) {
-  try {
-    return await WebAssembly.compile(await (await fetch(address)).arrayBuffer());
-  } catch {
-    return null;
-  }
-}
-
-if (globalThis.WorkerGlobalScope) {
-  const { port1, port2 } = new MessageChannel(); // A timer would wait four milliseconds each time.
-  let woken = () => {};
-  port1.onmessage = () => woken();
-  const pause = () => new Promise((resolve) => { woken = resolve; port2.postMessage(null); });
-  const hear = languageModel((message) => postMessage(message), pause);
-  onmessage = async ({ data }) => {
-    if (data.kind === "load") data.kernel = data.manifest.kernel && await kernelAt(data.base + data.manifest.kernel);
-    hear(data);
-  };
-}
+serve(languageModel);

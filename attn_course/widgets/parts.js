@@ -2,15 +2,15 @@
 // resumes an interrupted download.
 import { wrong } from "./shared.js";
 
-export const KEPT = "attn-model"; // The name of the browser's Cache API storage.
+const KEPT = "attn-model"; // The name of the browser's Cache API storage, unless a manifest has another.
 
 /**
- * Load the parts, { file, bytes, sha256 } each, one after the other into an array. `hear` is called with the
- * share that is loaded.
+ * Load the parts of a manifest, { file, bytes, sha256 } each, one after the other into an array. `hear` is called
+ * with the share that is loaded. The browser keeps the parts under the name `kept` of the manifest.
  */
-export async function partsInto(whole, base, parts, hear) {
+export async function partsInto(whole, base, { parts, kept: name = KEPT }, hear) {
   // Both exist at https and localhost only. Elsewhere the parts are fetched at each visit.
-  const kept = await globalThis.caches?.open(KEPT).catch(() => null);
+  const kept = await globalThis.caches?.open(name).catch(() => null);
   let start = 0;
   for (const part of parts) {
     const place = whole.subarray(start, start + part.bytes);
@@ -57,11 +57,11 @@ async function fetchInto(place, address, arrived) {
 }
 
 /** Whether the browser keeps every part, judged by their names. */
-export async function areKept(base, parts) {
+export async function areKept(base, { parts, kept = KEPT }) {
   // Opening a missing cache would create it.
-  const found = parts.map(({ file }) => globalThis.caches?.match(new URL(file, base).href, { cacheName: KEPT }));
+  const found = parts.map(({ file }) => globalThis.caches?.match(new URL(file, base).href, { cacheName: kept }));
   return (await Promise.all(found).catch(() => [null])).every(Boolean);
 }
 
-/** Delete what the browser keeps. */
-export const forget = () => globalThis.caches?.delete(KEPT);
+/** Delete what the browser keeps of a model. */
+export const forget = ({ kept = KEPT }) => globalThis.caches?.delete(kept);

@@ -1,10 +1,10 @@
-"""The language model in the page: its file in parts, and the code that runs it.
+"""The pretrained models in the page: their files in parts, and the code that runs them.
 
-The file is the one that `python -m attn fetch smollm2` fetches, pinned and checksummed. A page
-loads its parts when its reader asks for them. `attn_course/widgets/packed.ts`, the product of
-packed matrices, is AssemblyScript: its compiler comes from npm, and the compiled kernel is kept
-until the source or the compiler changes. Without the kernel the model runs in plain JavaScript, and
-without the model the figures show stored results.
+The files are those that `python -m attn fetch smollm2 minilm` fetches, pinned and checksummed. A page
+loads the parts of its model when its reader asks for them. `attn_course/widgets/packed.ts`, the
+product of packed matrices, is AssemblyScript: its compiler comes from npm, and the compiled kernel is
+kept until the source or the compiler changes. Without the kernel the models run in plain JavaScript,
+and without a model its figures show stored results.
 """
 
 import hashlib
@@ -15,6 +15,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from attn_minilm import packed
 from vendor import VendorError, made
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,6 +24,11 @@ WIDGETS = ROOT / "attn_course" / "widgets"
 SOURCE = WIDGETS / "packed.ts"
 # The most bytes of a part. Some web hosts refuse files above 25 MB.
 PART = 20_000_000
+# The figures that each model is for, the script of its worker, and the name of the browser's storage.
+MODELS = {
+    "smollm2": (("continuation", "head_explorer"), "llama_worker", "attn-model"),
+    "minilm": (("sentence_map",), "minilm_worker", "attn-minilm"),
+}
 
 
 def kernel(*, kept_only=False):
@@ -49,7 +55,7 @@ def kernel(*, kept_only=False):
 
 
 def assemble(folder):
-    """Collect the files that the pages need to run the language model.
+    """Collect the files that the pages need to run the models.
 
     Parameters
     ----------
@@ -58,31 +64,36 @@ def assemble(folder):
 
     Returns
     -------
-    str or None
-        Why the model is not available: then there is no folder.
+    dict of str to str
+        Why a model is not available, by its name. Without any there is no folder.
     """
     if os.environ.get("MODELS") == "no":
-        return "MODELS=no leaves it out."
-    try:
-        path = _loaded("published", ROOT / "attn" / "pretrained" / "published.py").fetched(
-            "smollm2"
-        )
-    except ValueError as error:
-        return str(error)
-    folder.mkdir(parents=True)
-    manifest = {"bytes": path.stat().st_size, "kernel": None, "parts": pack(path, folder)}
-    try:
-        shutil.copyfile(kernel(), folder / "packed.wasm")
-        manifest["kernel"] = "packed.wasm"
-    except VendorError as error:
-        print(f"The language model will run in plain JavaScript: {error}", flush=True)
-    script = _loaded("widget_source", WIDGETS / "_source.py").worker("llama_worker")
-    (folder / "llama_worker.js").write_text(script, encoding="utf-8")
-    (folder / "manifest.json").write_text(json.dumps(manifest) + "\n", encoding="utf-8")
-    return None
+        return dict.fromkeys(MODELS, "MODELS=no leaves it out.")
+    missing = {}
+    published = _loaded("published", ROOT / "attn" / "pretrained" / "published.py")
+    for name, (_, worker, storage) in MODELS.items():
+        try:
+            path = published.fetched(name)
+        except ValueError as error:
+            missing[name] = str(error)
+            continue
+        if path.is_dir():
+            path = packed(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        manifest = {"bytes": path.stat().st_size, "kept": storage}
+        manifest |= {"parts": pack(path, folder, name), "worker": f"{worker}.js", "kernel": None}
+        try:
+            shutil.copyfile(kernel(), folder / "packed.wasm")
+            manifest["kernel"] = "packed.wasm"
+        except VendorError as error:
+            print(f"{name} will run in plain JavaScript: {error}", flush=True)
+        script = _loaded("widget_source", WIDGETS / "_source.py").worker(worker)
+        (folder / f"{worker}.js").write_text(script, encoding="utf-8")
+        (folder / f"{name}.json").write_text(json.dumps(manifest) + "\n", encoding="utf-8")
+    return missing
 
 
-def pack(path, folder, most=PART):
+def pack(path, folder, stem="part", most=PART):
     """Cut a file into parts of at most `most` bytes; return their names, sizes and SHA-256.
 
     Returns
@@ -95,21 +106,25 @@ def pack(path, folder, most=PART):
             sha256 = hashlib.sha256(content).hexdigest()
             # The name changes with the content, so that a browser never uses an old part for a new
             # one.
-            name = f"part-{len(parts) + 1}-{sha256[:8]}.bin"
+            name = f"{stem}-{len(parts) + 1}-{sha256[:8]}.bin"
             (folder / name).write_bytes(content)
             parts.append({"file": name, "bytes": len(content), "sha256": sha256})
     return parts
 
 
 def page_settings(body, depth):
-    """Return the settings of a page with a live model as JSON, or None for any other page."""
-    figures = ("continuation", "head_explorer")
-    if "ATTN_MODEL" not in os.environ or not any(
-        f'data-anywidget="{name}"' in body for name in figures
-    ):
-        return None
-    manifest = json.loads(Path(os.environ["ATTN_MODEL"]).read_text(encoding="utf-8"))
-    return json.dumps({"base": "../" * depth + "model/", "manifest": manifest})
+    """Return the settings of a page with live models as JSON, or None for any other page."""
+    found = {
+        name: Path(os.environ.get("ATTN_MODEL", ""), f"{name}.json")
+        for name, (figures, _, _) in MODELS.items()
+        if any(f'data-anywidget="{one}"' in body for one in figures)
+    }
+    said = {
+        name: json.loads(path.read_text(encoding="utf-8"))
+        for name, path in found.items()
+        if path.exists()
+    }
+    return json.dumps({"base": "../" * depth + "model/", **said}) if said else None
 
 
 def _loaded(name, path):
