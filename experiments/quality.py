@@ -25,6 +25,7 @@ from attn_course.stories import stories
 from benchmarks.report import QUALITY, publish, read, table
 from experiments import (
     directions,
+    ingredients,
     own_words,
     probes_tables,
     translators_tables,
@@ -291,7 +292,7 @@ def from_stored(make, stored):
 
 STORED = {
     name: from_stored(make, module.stored)
-    for module in (probes_tables, translators_tables, directions, vocabularies)
+    for module in (probes_tables, translators_tables, directions, ingredients, vocabularies)
     for name, make in module.TABLES.items()
 }
 TABLES = {
