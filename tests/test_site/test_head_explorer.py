@@ -532,9 +532,9 @@ def test_the_answers_of_the_dares_are_true(smollm2):
         return x
 
     others = []
-    for layer in range(30):
+    for layer, x in enumerate(interpret.streams(model, ids)[:30]):
         with interpret.heads_changed(model, layer, without_one_each):
-            found = model(ids)[0][:, -1].argmax(dim=-1)
+            found = interpret.go_on(model, x, layer).argmax(dim=-1)
         others += [(layer + 1, head + 1, int(i)) for head, i in enumerate(found) if i != dog]
     assert others == [(2, 4, tokenizer.encode(" cat")[0])]
     ids = tokenizer.encode("fork nine chair green horse window fork nine chair green horse")
