@@ -33,6 +33,7 @@ from attn.mixers import (
     LinearAttention,
     Mixer,
     MultiHead,
+    MultiHeadLatent,
     Retention,
 )
 from attn.tokenizer import BytePairTokenizer
@@ -51,16 +52,17 @@ N_FIRST = 3
 N_HEADS, D_MODEL = 2, 32
 N_KEYS, N_VALUES, N_ASKED = 32, 16, 8
 N_COPIED = 64
+N_FILLERS, N_NEEDLES = 16, 4
 # Every permutation of three things, as a row of indices.
 ORDERS = torch.tensor(list(permutations(range(3))))
 SWAPS = torch.tensor([i for i, order in enumerate(ORDERS) if (order == torch.arange(3)).sum() == 1])
 HIDDEN = -100
 
 
-def recall(n_rows, n_pairs, generator):
+def recall(n_rows, n_pairs, generator, n_keys=N_KEYS, n_values=N_VALUES):
     """Return keys with values, then some of the keys; the answers there are their values."""
-    keys = torch.rand(n_rows, N_KEYS, generator=generator).argsort(dim=1)[:, :n_pairs]
-    values = N_KEYS + torch.randint(N_VALUES, keys.shape, generator=generator)
+    keys = torch.rand(n_rows, n_keys, generator=generator).argsort(dim=1)[:, :n_pairs]
+    values = n_keys + torch.randint(n_values, keys.shape, generator=generator)
     asked = torch.rand(keys.shape, generator=generator).argsort(dim=1)[:, :N_ASKED]
     ids = torch.cat((torch.stack((keys, values), dim=2).flatten(1), keys.gather(1, asked)), dim=1)
     answers = torch.full_like(ids, HIDDEN)
@@ -68,10 +70,25 @@ def recall(n_rows, n_pairs, generator):
     return ids, answers
 
 
-def copy(n_rows, length, generator):
+def needle(n_rows, length, generator):
+    """Return a few keys with values among fillers, then the keys; the answers are their values."""
+    fillers = (
+        N_KEYS + N_VALUES + torch.randint(N_FILLERS, (n_rows, length // 2, 2), generator=generator)
+    )
+    keys = torch.rand(n_rows, N_KEYS, generator=generator).argsort(dim=1)[:, :N_NEEDLES]
+    values = N_KEYS + torch.randint(N_VALUES, keys.shape, generator=generator)
+    places = torch.rand(n_rows, length // 2, generator=generator).argsort(dim=1)[:, :N_NEEDLES]
+    pairs = torch.stack((keys, values), dim=2)
+    text = fillers.scatter(1, places[..., None].expand_as(pairs), pairs).flatten(1)
+    answers = torch.full((n_rows, length + N_NEEDLES), HIDDEN)
+    answers[:, length:] = values
+    return torch.cat((text, keys), dim=1), answers
+
+
+def copy(n_rows, length, generator, n_copied=N_COPIED):
     """Return distinct tokens between two marks, then the same without the last; and the answers."""
-    told = torch.rand(n_rows, N_COPIED, generator=generator).argsort(dim=1)[:, :length]
-    start = torch.full((n_rows, 1), N_COPIED)
+    told = torch.rand(n_rows, n_copied, generator=generator).argsort(dim=1)[:, :length]
+    start = torch.full((n_rows, 1), n_copied)
     ids = torch.cat((start, told, start + 1, told[:, :-1]), dim=1)
     answers = torch.full_like(ids, HIDDEN)
     answers[:, length + 1 :] = told
@@ -127,24 +144,53 @@ TASKS = {
     "parity": Task(parity, 3, (16,), (16, 32, 64, 128), 2.4e10),
     "swaps": Task(swaps, len(ORDERS) + 1, (16,), (16, 32, 64, 128), 2.4e10),
 }
+# For `mixers_larger`: the same examples with more operations, and longer texts.
+NEEDLE = Task(needle, N_KEYS + N_VALUES + N_FILLERS, (16, 32, 64), (32, 64, 128, 256), 6e10)
+WIDE = {
+    f"wide {name}": replace(task, budget=16 * task.budget)
+    for name, task in {"recall": TASKS["recall"], "needle": NEEDLE, "copy": TASKS["copy"]}.items()
+}
+LONG = {
+    "long recall": Task(
+        partial(recall, n_keys=1024, n_values=512),
+        1536,
+        (16, 32, 64, 128),
+        (64, 128, 256, 512),
+        1e15,
+    ),
+    "long needle": replace(
+        NEEDLE, trained=(128, 256, 512), judged=(512, 1024, 2048, 4096), budget=1e15
+    ),
+    "long copy": Task(
+        partial(copy, n_copied=1024), 1026, (32, 64, 96, 128), (64, 128, 256, 512), 1e15
+    ),
+    "long swaps": Task(swaps, len(ORDERS) + 1, (64,), (64, 128, 256, 512), 3e14),
+}
+
+
+def task_of(name):
+    """Return a task by its name."""
+    return (TASKS | WIDE | LONG)[name]
 
 
 @dataclass(frozen=True)
 class Variant:
-    """The layers of a model, and its positions."""
+    """The layers of a model, its positions and its sizes."""
 
     mixers: tuple[Mixer, ...]
     positions: str = "none"
     n_layers: int = 2
+    d_model: int = D_MODEL
+    n_heads: int = N_HEADS
 
     def config(self, task):
         """Return the configuration of the model for a task."""
         return TransformerConfig(
-            TASKS[task].vocab_size,
-            d_model=D_MODEL,
-            n_heads=N_HEADS,
+            task_of(task).vocab_size,
+            d_model=self.d_model,
+            n_heads=self.n_heads,
             n_layers=self.n_layers,
-            d_ff=2 * D_MODEL,
+            d_ff=2 * self.d_model,
             dropout=0.0,
             norm="pre",
             normalization="rms",
@@ -166,6 +212,14 @@ SEQUENCES = {
         (MultiHead(), MultiHead(positions="none")), "rotary"
     ),
 }
+# What changes within softmax attention.
+CHANGED = {
+    "sink": Variant((MultiHead(sink=True),), "rotary"),
+    "gate": Variant((MultiHead(gate=True),), "rotary"),
+    "query-key norm": Variant((MultiHead(qk_norm=True),), "rotary"),
+    "soft cap": Variant((MultiHead(soft_cap=10.0),), "rotary"),
+    "latent": Variant((MultiHeadLatent(d_latent=16, d_rotary=8),), "rotary"),
+}
 COPIED = {
     "copy": (
         "softmax",
@@ -182,17 +236,10 @@ COPIED = {
     ),
 }
 LANGUAGE = {
-    name: SEQUENCES[name]
-    for name in (
-        "softmax",
-        "window and global",
-        "linear",
-        "retention",
-        "delta rule",
-        "gated delta rule",
-        "delta rule and softmax",
-    )
-} | {"sink": Variant((MultiHead(sink=True),), "rotary")}
+    name: replace(variant, d_model=64, n_heads=4)
+    for name, variant in (SEQUENCES | {"sink": CHANGED["sink"]}).items()
+    if name != "softmax, no positions in the second"
+}
 # The vocabulary is learned from so many sentences, and from the training prose.
 N_SENTENCES, N_TOKENS = 20_000, 1000
 # The tokens of a training text, the texts of a step, half of them prose, and the operations of all
@@ -235,12 +282,12 @@ def operations(config, task):
     and, on a CPU, fused attention; they are added, the latter with five backward products as on a
     GPU.
     """
-    model, total, n_tokens, sizes = DecoderOnly(config), 0, 0, TASKS[task].trained
+    model, total, n_tokens, sizes = DecoderOnly(config), 0, 0, task_of(task).trained
     for size in sizes:
-        ids, answers = TASKS[task].draw(BATCH, size, torch.Generator().manual_seed(0))
+        ids, answers = task_of(task).draw(1, size, torch.Generator().manual_seed(0))
         total += counted(lambda ids=ids, answers=answers: loss_of(model, ids, answers))
         n_tokens += ids.numel()
-    return total / len(sizes), n_tokens / len(sizes)
+    return BATCH * total / len(sizes), BATCH * n_tokens / len(sizes)
 
 
 def counted(loss):
@@ -265,14 +312,21 @@ def counted(loss):
 
 def loss_of(model, ids, answers):
     """Return the mean loss of the answers; the other tokens have no loss."""
+    ids, answers = (one.to(device_of(model)) for one in (ids, answers))
     asked = answers != HIDDEN
     return F.cross_entropy(model(ids)[0][asked], answers[asked])
+
+
+def device_of(model):
+    """Return the device of a model."""
+    return next(model.parameters()).device
 
 
 @torch.no_grad()
 def judged(model, task, size, seed):
     """Return the loss on examples of one size, and the share of right answers."""
-    ids, answers = TASKS[task].draw(N_JUDGED, size, torch.Generator().manual_seed(seed))
+    drawn = task_of(task).draw(N_JUDGED, size, torch.Generator().manual_seed(seed))
+    ids, answers = (one.to(device_of(model)) for one in drawn)
     asked = answers != HIDDEN
     logits = model(ids)[0][asked]
     right = logits.argmax(dim=-1) == answers[asked]
@@ -281,23 +335,23 @@ def judged(model, task, size, seed):
 
 def steps_of(config, task, share=1.0):
     """Return how many steps a share of the budget pays for."""
-    return round(share * TASKS[task].budget / operations(config, task)[0])
+    return round(share * task_of(task).budget / operations(config, task)[0])
 
 
-def training(config, task, rate, n_steps, seed):
+def training(config, task, rate, n_steps, seed, device="cpu"):
     """Train a model; yield it and the loss of each step."""
-    sizes = TASKS[task].trained
+    sizes = task_of(task).trained
 
     def loss(model, number, generator):
-        return loss_of(model, *TASKS[task].draw(BATCH, sizes[number % len(sizes)], generator))
+        return loss_of(model, *task_of(task).draw(BATCH, sizes[number % len(sizes)], generator))
 
-    yield from taught(config, loss, rate, n_steps, seed)
+    yield from taught(config, loss, rate, n_steps, seed, device)
 
 
-def taught(config, loss_at, rate, n_steps, seed):
+def taught(config, loss_at, rate, n_steps, seed, device="cpu"):
     """Train a model on the losses of `loss_at`; yield it and the loss after each step."""
     torch.manual_seed(seed)
-    model = DecoderOnly(config)
+    model = DecoderOnly(config).to(device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98))
     generator = torch.Generator().manual_seed(100 + seed)
     for number in range(n_steps):
@@ -311,27 +365,27 @@ def taught(config, loss_at, rate, n_steps, seed):
         yield model, loss.item()
 
 
-def trained(config, task, rate, seed, share=1.0):
+def trained(config, task, rate, seed, share=1.0, device="cpu"):
     """Train a model to the end; return it and its first losses."""
-    steps = training(config, task, rate, steps_of(config, task, share), seed)
+    steps = training(config, task, rate, steps_of(config, task, share), seed, device)
     models, losses = zip(*steps, strict=True)
     return models[-1], losses[:N_FIRST]
 
 
-def tuned(config, task):
+def tuned(config, task, rates=RATES, device="cpu"):
     """Return the loss on the training sizes after half of a training, by learning rate."""
     found = {}
-    for rate in RATES:
-        model, _ = trained(config, task, rate, TUNING_SEED, 0.5)
-        losses = [judged(model, task, size, 8)[0] for size in TASKS[task].trained]
+    for rate in rates:
+        model, _ = trained(config, task, rate, TUNING_SEED, 0.5, device)
+        losses = [judged(model, task, size, 8)[0] for size in task_of(task).trained]
         found[str(rate)] = sum(losses) / len(losses)
     return found
 
 
-def measured(task, variant, seeds=SEEDS, rate=None):
+def measured(task, variant, seeds=SEEDS, rate=None, tried=RATES, device="cpu"):
     """Tune the rate unless it is given; return the results of models from each seed."""
     config = variant.config(task)
-    rates = {} if rate else tuned(config, task)
+    rates = {} if rate else tuned(config, task, tried, device)
     rate = rate or float(min(rates, key=rates.get))
     spent, n_tokens = operations(config, task)
     told = {
@@ -345,9 +399,9 @@ def measured(task, variant, seeds=SEEDS, rate=None):
         "right": [],
     }
     for seed in seeds:
-        model, first = trained(config, task, rate, seed)
+        model, first = trained(config, task, rate, seed, device=device)
         told["first_losses"].append(first)
-        told["right"].append([judged(model, task, size, 7)[1] for size in TASKS[task].judged])
+        told["right"].append([judged(model, task, size, 7)[1] for size in task_of(task).judged])
     return rounded(told)
 
 
@@ -379,8 +433,7 @@ def language():
 
 def reader(variant):
     """Return the configuration of a language model with this variant."""
-    sizes = {"vocab_size": N_TOKENS, "d_model": 64, "n_heads": 4, "d_ff": 128}
-    return replace(variant.config("recall"), **sizes)
+    return replace(variant.config("recall"), vocab_size=N_TOKENS)
 
 
 def next_loss(model, number, generator):
@@ -389,7 +442,7 @@ def next_loss(model, number, generator):
     for ids in language()[0].values():
         firsts = torch.randint(len(ids) - READ, (N_TEXTS // 2,), generator=generator)
         rows += [ids[first : first + READ + 1] for first in firsts]
-    ids = torch.stack(rows)
+    ids = torch.stack(rows).to(device_of(model))
     return F.cross_entropy(model(ids[:, :-1])[0].flatten(0, 1), ids[:, 1:].flatten())
 
 
@@ -398,6 +451,7 @@ def losses(model, ids):
     """Return the mean loss: of all tokens, by range of `PLACES` and by range of `RANKS`."""
     length, texts = PLACES[-1], language()[0].values()
     rows = torch.stack([ids[i : i + length + 1] for i in range(0, len(ids) - length, length)])
+    rows = rows.to(device_of(model))
     found = torch.cat(
         [
             F.cross_entropy(model(some[:, :-1])[0].mT, some[:, 1:], reduction="none")
@@ -405,30 +459,30 @@ def losses(model, ids):
         ]
     )
     often = sum(torch.bincount(text, minlength=N_TOKENS) / len(text) for text in texts)
-    rank = often.argsort(descending=True).argsort()[rows[:, 1:]]
+    rank = often.argsort(descending=True).argsort().to(rows.device)[rows[:, 1:]]
     places = [found[:, low:high].mean() for low, high in pairwise(PLACES)]
     ranks = [found[(rank >= low) & (rank < high)].mean() for low, high in pairwise(RANKS)]
     return [loss.item() for loss in (found.mean(), *places, *ranks)]
 
 
-def read_through(variant, rate, seed, share=1.0):
+def read_through(variant, rate, seed, share=1.0, budget=LANGUAGE_BUDGET, device="cpu"):
     """Train a language model; return its losses by kind, number of steps and first losses."""
     config = reader(variant)
     spent = counted(partial(next_loss, DecoderOnly(config), 0, torch.Generator().manual_seed(0)))
-    n_steps = round(share * LANGUAGE_BUDGET / spent)
-    models, first = zip(*taught(config, next_loss, rate, n_steps, seed), strict=True)
+    n_steps = round(share * budget / spent)
+    models, first = zip(*taught(config, next_loss, rate, n_steps, seed, device), strict=True)
     told = {name: losses(models[-1], ids) for name, ids in language()[1].items()}
     return told, n_steps, first[:N_FIRST], spent
 
 
-def literate(variant, seeds=SEEDS, rate=None):
-    """Tune the rate unless it is given; return the losses of language models from each seed."""
-    rates = {}
-    for tried in () if rate else RATES:
-        told, *_ = read_through(variant, tried, TUNING_SEED, SWEPT)
-        rates[str(tried)] = sum(told[name][0] for name in told) / 2
-    rate = rate or float(min(rates, key=rates.get))
-    config, runs = reader(variant), [read_through(variant, rate, seed) for seed in seeds]
+def literate(variant, seeds=SEEDS, tried=RATES, budget=LANGUAGE_BUDGET, device="cpu"):
+    """Tune the rate; return the losses of language models from each seed."""
+    rates, where = {}, {"budget": budget, "device": device}
+    for rate in tried:
+        told, *_ = read_through(variant, rate, TUNING_SEED, SWEPT, **where)
+        rates[str(rate)] = sum(told[name][0] for name in told) / 2
+    rate = float(min(rates, key=rates.get))
+    config, runs = reader(variant), [read_through(variant, rate, seed, **where) for seed in seeds]
     return rounded(
         {
             "rates": rates,
@@ -463,7 +517,7 @@ def sized(name, d_k):
 def rows():
     """Return what is measured: one row for each model of each task."""
     found = {}
-    for name, variant in SEQUENCES.items():
+    for name, variant in (SEQUENCES | {"latent": CHANGED["latent"]}).items():
         found[f"recall, {name}"] = Row(partial(measured, "recall", variant), ("recall", name))
     for task, names in COPIED.items():
         for name in names:

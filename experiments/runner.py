@@ -38,11 +38,14 @@ class Row:
         Whether `measure` is given the part already stored at its place, and a function that stores
         more: for rows that take hours. It is then called in each run, to see whether anything is
         missing.
+    is_large : bool
+        Whether the row is meant for a GPU. Without one it is measured only if it is named, and it
+        may be missing from the file.
     """
 
-    def __init__(self, measure, *places, reads=False, resumes=False):
+    def __init__(self, measure, *places, reads=False, resumes=False, is_large=False):
         self.measure, self.places = measure, places
-        self.reads, self.resumes = reads, resumes
+        self.reads, self.resumes, self.is_large = reads, resumes, is_large
 
     def values(self, stored, keep):
         """Measure, and return the values as they come back from a JSON file."""
@@ -135,6 +138,9 @@ class Experiment:
                 if not names:
                     self._write(file, rows, put(read(file), row.places[0], told))
 
+            if rows[name].is_large and not names and not torch.cuda.is_available():
+                say(f"{name}: left out, since PyTorch finds no GPU")
+                continue
             before = None if names and rows[name].resumes else read(file)
             try:
                 measured = rows[name].values(before, keep)

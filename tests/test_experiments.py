@@ -109,6 +109,21 @@ def test_rows_that_cannot_be_measured_are_left_out(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("none: left out")
 
 
+def test_without_a_gpu_large_rows_are_measured_only_by_name(tmp_path, monkeypatch, capsys):
+    rows = {"large": Row(lambda: 2, ("large",), is_large=True), "one": Row(lambda: 1, ("one",))}
+    experiment = Experiment("?", tmp_path / "toy.json", lambda: rows, 1)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    experiment.run()
+    assert read(experiment.file) == {"one": 1}
+    assert "large: left out, since PyTorch finds no GPU" in capsys.readouterr().out
+    experiment.run(["large"])
+    assert read(experiment.file) == {"large": 2, "one": 1}
+    experiment.file.unlink()
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    experiment.run()
+    assert read(experiment.file) == {"large": 2, "one": 1}
+
+
 def test_stored_results_are_read_back_unchanged():
     told = {"short": [1, 2], "long": [{"name": "ñ", "losses": [n / 7]} for n in range(40)]}
     assert json.loads(lines(told)) == told and '"short": [1, 2],' in lines(told)
@@ -124,8 +139,9 @@ LONG = pytest.param("positions", marks=pytest.mark.slow)
 def test_every_stored_number_belongs_to_a_row(name):
     experiment = command.experiment(name)
     stored, rows = read(experiment.file), experiment.rows()
-    assert [row for row in rows if experiment._values(rows[row], stored) is None] == []
-    assert experiment._ordered(rows, stored) == stored
+    missing = [name for name, row in rows.items() if experiment._values(row, stored) is None]
+    assert [name for name in missing if not rows[name].is_large] == []
+    assert experiment._ordered(rows, stored) == (stored or {})
 
 
 def test_the_command_lists_rows_and_refuses_unknown_names(capsys):

@@ -1,5 +1,6 @@
 """The mixers of chapter 14: tasks, counts of operations, and a part of each kind of row again."""
 
+import dataclasses
 import itertools
 import json
 import random
@@ -9,16 +10,16 @@ import pytest
 import torch
 
 from benchmarks import mixer_steps
-from experiments import mixers
+from experiments import mixers, mixers_larger
 from experiments.runner import read
 
 STORED = read(mixers.RESULTS)
 
 
 def drawn(task, size):
-    ids, answers = mixers.TASKS[task].draw(20, size, torch.Generator().manual_seed(5))
+    ids, answers = mixers.task_of(task).draw(20, size, torch.Generator().manual_seed(5))
     asked = answers != mixers.HIDDEN
-    assert int(ids.max()) < mixers.TASKS[task].vocab_size
+    assert int(ids.max()) < mixers.task_of(task).vocab_size
     for row, wanted, where in zip(ids.tolist(), answers.tolist(), asked.tolist(), strict=True):
         yield row, [(i, wanted[i]) for i in range(len(row)) if where[i]]
 
@@ -29,6 +30,16 @@ def test_each_queried_key_has_its_own_value(n_pairs):
         held = dict(zip(row[0 : 2 * n_pairs : 2], row[1 : 2 * n_pairs : 2], strict=True))
         assert len(held) == n_pairs and len(answers) == min(n_pairs, 8)
         assert [(i, held[row[i]]) for i in range(2 * n_pairs, len(row))] == answers
+
+
+@pytest.mark.parametrize("length", (16, 256))
+def test_needles_lie_among_fillers_and_each_is_asked_for(length):
+    first = mixers.N_KEYS + mixers.N_VALUES
+    for row, answers in drawn("wide needle", length):
+        pairs = zip(row[0:length:2], row[1:length:2], strict=True)
+        held = {key: value for key, value in pairs if key < mixers.N_KEYS}
+        assert [(i, held[row[i]]) for i in range(length, len(row))] == answers
+        assert len(held) == len(answers) == 4 and sum(token < first for token in row[:length]) == 8
 
 
 @pytest.mark.parametrize("length", (4, 64))
@@ -77,7 +88,7 @@ def cases():
     rng = random.Random(0)
     for task in ("recall", "copy"):
         for name in rng.sample(list(STORED[task]), 2):
-            yield task, mixers.SEQUENCES[name], STORED[task][name]
+            yield task, mixers_larger.VARIANTS[name], STORED[task][name]
     for task in mixers.TRACKING:
         name = rng.choice(list(mixers.TRACKING[task]))
         depth = mixers.TRACKING[task][name][0]
@@ -101,7 +112,8 @@ def test_the_first_losses_of_each_training_are_as_stored(task, variant, stored):
 
 
 def test_the_stored_rate_is_the_best_of_those_tried():
-    rows = [row for task in ("recall", *mixers.COPIED, "language") for row in STORED[task].values()]
+    tasks = ("recall", *mixers.COPIED, "language")
+    rows = [row for task in tasks for row in STORED[task].values()]
     rows += [
         row for task in mixers.TRACKING for name in STORED[task].values() for row in name.values()
     ]
@@ -131,6 +143,37 @@ def test_losses_by_place_and_rank_of_a_model_with_fixed_probabilities():
             expected.append(loss[(kind >= low) & (kind < high)].mean().item())
     assert whole == pytest.approx(loss.mean().item(), abs=1e-5)
     assert parts == pytest.approx(expected, abs=1e-5)
+
+
+def test_larger_models_have_the_sizes_that_their_rows_name():
+    bounds = {
+        "0.3 million": (0.25e6, 0.35e6),
+        "13 million": (11e6, 16e6),
+        "40 million": (34e6, 50e6),
+    }
+    for name, size in mixers_larger.SIZES.items():
+        for task in size.tasks:
+            for variant in map(size.of, mixers_larger.VARIANTS.values()):
+                config = mixers.reader(variant) if task == "language" else variant.config(task)
+                with torch.device("meta"):
+                    n = sum(p.numel() for p in mixers.DecoderOnly(config).parameters())
+                assert bounds[name][0] < n < bounds[name][1], (name, task, n)
+
+
+@pytest.mark.parametrize("name", ("latent", "delta rule and softmax"))
+def test_a_row_of_larger_models_is_measured(monkeypatch, name, tmp_path):
+    """In a small size, with a step for each training, and named, so that it needs no GPU."""
+    size = mixers_larger.SIZES["13 million"]
+    small = dataclasses.replace(size, d_model=32, n_heads=2, n_layers=2, tasks=("long needle",))
+    monkeypatch.setitem(mixers_larger.SIZES, "13 million", small)
+    task = dataclasses.replace(mixers.LONG["long needle"], trained=(64,), judged=(64,))
+    monkeypatch.setitem(mixers.LONG, "long needle", task)
+    monkeypatch.setattr(mixers, "steps_of", lambda *_: 1)
+    file = tmp_path / "larger.json"
+    mixers_larger.EXPERIMENT.run([f"13 million: long needle, {name}"], results=file)
+    told = read(file)["13 million"]["long needle"][name]
+    assert told["card"] and told["date"] and len(told["right"]) == len(mixers.SEEDS)
+    assert [*told["rates"]] == [str(rate) for rate in small.rates]
 
 
 @pytest.mark.slow

@@ -1,0 +1,82 @@
+"""The mixers of chapter 14 in larger models: 0.3 million parameters, and 10 to 50 million.
+
+These rows are for a GPU, and each keeps the name of its card and the day. On a CPU a named row of
+0.3 million takes some minutes; one of the others, a day or more. The build needs none of them.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import partial
+
+import torch
+
+from attn.mixers import MultiHeadLatent
+from benchmarks.timing import processor
+from experiments import mixers
+from experiments.runner import DATA, Experiment, Row
+
+RESULTS = DATA / "mixers_larger.json"
+VARIANTS = mixers.SEQUENCES | mixers.CHANGED
+LANGUAGE_BUDGET = 3e14
+
+
+@dataclass(frozen=True)
+class Size:
+    """The sizes of a model, the learning rates that are tried and the tasks."""
+
+    d_model: int
+    n_heads: int
+    n_layers: int
+    rates: tuple[float, ...]
+    tasks: tuple[str, ...]
+
+    def of(self, variant):
+        """Return a variant in this size; the latent grows with the model."""
+        latent = {"d_latent": self.d_model // 4, "d_rotary": self.d_model // self.n_heads // 2}
+        some = (
+            replace(mixer, **latent) if isinstance(mixer, MultiHeadLatent) else mixer
+            for mixer in variant.mixers
+        )
+        sizes = {"d_model": self.d_model, "n_heads": self.n_heads, "n_layers": self.n_layers}
+        return replace(variant, mixers=tuple(some), **sizes)
+
+
+LONG = (*mixers.LONG, "language")
+SIZES = {
+    "0.3 million": Size(128, 4, 2, (1e-3, 3e-3, 1e-2), (*mixers.WIDE,)),
+    "13 million": Size(512, 8, 6, (3e-4, 1e-3, 3e-3), LONG),
+    "40 million": Size(896, 14, 6, (3e-4, 1e-3, 3e-3), LONG),
+}
+
+
+def measured(size, task, name):
+    """Return the results of a variant at a size, with the processor and the day."""
+    size, is_on_gpu = SIZES[size], torch.cuda.is_available()
+    options = {"tried": size.rates, "device": "cuda" if is_on_gpu else "cpu"}
+    torch.backends.cuda.matmul.allow_tf32 = True
+    if task == "language":
+        told = mixers.literate(size.of(VARIANTS[name]), budget=LANGUAGE_BUDGET, **options)
+    else:
+        told = mixers.measured(task, size.of(VARIANTS[name]), **options)
+    card = torch.cuda.get_device_name() if is_on_gpu else processor()
+    return told | {"card": card, "date": date.today().isoformat()}
+
+
+def rows():
+    """Return one row for each size, task and variant."""
+    return {
+        f"{size}: {task}, {name}": Row(
+            partial(measured, size, task, name), (size, task, name), is_large=True
+        )
+        for size in SIZES
+        for task in SIZES[size].tasks
+        for name in VARIANTS
+    }
+
+
+EXPERIMENT = Experiment(
+    "What do softmax attention and its successors recall and copy in larger models, on a GPU?",
+    RESULTS,
+    rows,
+    minutes=0,
+)
