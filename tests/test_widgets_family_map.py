@@ -75,7 +75,7 @@ def test_the_other_rows_of_the_table_of_chapter_14_are_in_the_code_of_transforme
     )
     kinds = config("kimi_linear", "KimiLinearConfig", num_hidden_layers=9).layer_types
     assert [i for i, kind in enumerate(kinds) if kind == "full_attention"] == [4, 8]
-    for module in ("deepseek_v2", "deepseek_v3", "kimi_linear"):
+    for module in ("deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_linear"):
         assert "self.kv_a_layernorm(" in source(module) and "kv_lora_rank" in source(module)
     assert "self.rotary_emb" not in source("kimi_linear")
     assert config("olmo_hybrid", "OlmoHybridConfig").linear_allow_neg_eigval is True
@@ -84,9 +84,10 @@ def test_the_other_rows_of_the_table_of_chapter_14_are_in_the_code_of_transforme
         assert "self.q_norm(" in source(module)
 
 
-def test_five_of_the_models_of_the_table_of_chapter_14_have_experts():
+def test_six_of_the_models_of_the_table_of_chapter_14_have_experts():
     mixed = {
         "deepseek_v3": "DeepseekV3Config",
+        "deepseek_v32": "DeepseekV32Config",
         "gpt_oss": "GptOssConfig",
         "kimi_linear": "KimiLinearConfig",
         "qwen3_next": "Qwen3NextConfig",
