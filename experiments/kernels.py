@@ -58,9 +58,8 @@ def attention_kernel(
         shrink = tl.exp2(peak - new_peak)
         weights = tl.exp2(scores - new_peak[:, None])
         total = total * shrink + tl.sum(weights, axis=1)
-        mean = mean * shrink[:, None] + tl.dot(
-            weights.to(values.dtype), values, input_precision="ieee"
-        )
+        weights = weights.to(values.dtype)
+        mean = mean * shrink[:, None] + tl.dot(weights, values, input_precision="ieee")
         peak = new_peak
 
     tl.store(output + here, mean / total[:, None], mask=row[:, None] < tgt_len)
