@@ -546,6 +546,8 @@ SAME_IN_BOTH = {
     "NumPy",
     "Apertium",
     "Transformer",
+    "BPEdropout",
+    "w=",
     "chrF",
     "SEO",
     "nbconvert",
