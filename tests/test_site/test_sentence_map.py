@@ -130,9 +130,7 @@ def test_the_model_in_the_page_puts_sentences_of_ones_own_on_the_map(needed, bro
     part(page, "own-word").fill("whale")
     part(page, "begin").click()
     few = "It takes at least three sentences with “whale”."
-    page.wait_for_function(
-        "(s) => document.querySelector('[data-attn=own-note]').innerText === s", arg=few
-    )
+    part(page, "own-note").filter(has_text=few).wait_for()
     part(page, "forget").click()
     page.wait_for_function("async () => !(await caches.has('attn-minilm'))")
     assert part(page, "point").count() == len(stored) and not errors
