@@ -363,10 +363,11 @@ def test_the_first_losses_on_the_prose_are_as_stored(one_thread):
     text, asked, digest = modern_context.material()
     run, batches = modern_context.begun(text, 0)
     model = training.go(run, batches, training.N_FIRST)
-    # If the prose was edited, the text that is read and the losses differ a little.
-    same = digest == STORED["context"]["setting"]["digest"]
     stored = STORED["context"]["first_losses"][0]
-    np.testing.assert_allclose(run.history.losses, stored, atol=0.002 if same else 0.2)
+    if digest == STORED["context"]["setting"]["digest"]:
+        np.testing.assert_allclose(run.history.losses, stored, atol=0.002)
+    # If the prose was edited, each batch holds other words, and their mean loss differs a little.
+    assert np.mean(run.history.losses) == pytest.approx(np.mean(stored), abs=0.15)
     # If no token is beyond the window, all ways agree except those that rotate positions
     # differently.
     ways = dict(itertools.islice(modern_context.ways(model, text, 0), 5))
@@ -409,9 +410,10 @@ def test_the_attention_to_the_first_token_is_as_stored(smollm2):
     setting, stored = STORED["sinks"]["setting"], STORED["sinks"]["shares"]
     start = setting["starts"][1]
     found = modern_sinks.shares(smollm2[0], modern_sinks.text()[start : start + setting["watched"]])
-    # The prose may have been edited since; the stated results do not depend on single words.
+    # The prose may have been edited since: single layers depend on its words, their mean hardly.
     for name in ("first", "second"):
-        np.testing.assert_allclose(found[name], stored[name][1], atol=0.15)
+        np.testing.assert_allclose(found[name], stored[name][1], atol=0.25)
+        assert np.mean(found[name]) == pytest.approx(np.mean(stored[name][1]), abs=0.08)
     assert np.mean(found["first"][12:]) > 20 * setting["uniform"]
 
 

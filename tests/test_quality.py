@@ -11,7 +11,7 @@ from attn.applications.translation import PRETRAINED, RECIPES, TRAINING, Transla
 from attn.metrics import wilson_interval
 from attn_course.grammar import document_pairs
 from benchmarks.report import PAGES, QUALITY
-from experiments import probes, quality, translators, translators_systems
+from experiments import ingredients, probes, quality, translators, translators_systems
 
 pytestmark = pytest.mark.slow
 
@@ -146,6 +146,9 @@ def test_every_number_in_the_prose_is_a_setting_or_in_a_table(language):
         0.05,
         json.loads(translators.RESULTS.read_text(encoding="utf-8"))["setting"]["corpus"]["train"],
     }
+    # Those of the variants of its training.
+    settings |= {ingredients.N_JOINED, recipe.sizes["d_ff"], *ingredients.WEIGHTS}
+    settings |= {size["d_ff"] for size in ingredients.WIDE.values()}
     known = {str(number) for number in settings}
     for rows in TOLD.values():
         for cell in (str(cell) for row in rows for cell in row.values()):
