@@ -246,6 +246,7 @@ def ready(context, address):
     tab.add_style_tag(content=STILL)
     # The site does not wait for late fonts, so that pictures could have either font.
     awaited = (SITE / "type.css").read_text(encoding="utf-8").replace("Course", "Awaited")
+    awaited = awaited.replace("font-display: optional", "font-display: block")
     tab.add_style_tag(content=awaited.replace("fonts/", "_static/fonts/"))
     tab.evaluate(
         """() => Promise.all(
