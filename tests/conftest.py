@@ -147,7 +147,7 @@ def needed():
 @pytest.fixture(scope="session")
 def smollm2(needed):
     """SmolLM2 and its tokenizer, read once, since that takes three seconds; no test changes them."""
-    from attn.pretrained import load  # which imports PyTorch
+    from attn.pretrained import load  # This import loads PyTorch, which many tests need not.
 
     return load(needed("smollm2"))
 

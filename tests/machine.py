@@ -240,7 +240,7 @@ def packed_kernel():
 
 
 def _published(name):
-    from attn.pretrained import published  # which imports PyTorch
+    from attn.pretrained import published  # This import loads PyTorch.
 
     try:
         return published.fetched(name, download=False)

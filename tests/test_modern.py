@@ -412,7 +412,7 @@ def test_the_attention_to_the_first_token_is_as_stored(smollm2):
     found = modern_sinks.shares(smollm2[0], modern_sinks.text()[start : start + setting["watched"]])
     # The prose may have been edited since: single layers depend on its words, their mean hardly.
     for name in ("first", "second"):
-        np.testing.assert_allclose(found[name], stored[name][1], atol=0.25)
+        np.testing.assert_allclose(found[name], stored[name][1], atol=0.2)
         assert np.mean(found[name]) == pytest.approx(np.mean(stored[name][1]), abs=0.08)
     assert np.mean(found["first"][12:]) > 20 * setting["uniform"]
 

@@ -358,8 +358,11 @@ def test_the_kernel_is_as_exact_as_pytorchs_own(needed):
         "value": "value: expected float32 of shape (3, 16), got torch.float64 of (3, 16)",
     }
     assert [(row["numbers"], row["causal"]) for row in speeds] == [
-        ("float32", False), ("float32", True), ("float16", False), ("float16", True)
-    ]  # fmt: skip
+        ("float32", False),
+        ("float32", True),
+        ("float16", False),
+        ("float16", True),
+    ]
     for row in speeds:
         # The fraction of a number has 24 bits, and of a short one 11.
         assert row["difference"] < (2e-6 if row["numbers"] == "float32" else 4e-3)

@@ -243,9 +243,12 @@ STRANGE = {
     "?set=0": "address, set",
     "?layer=3": "address, layer: expected 0 to 2, got '3'",
     "?layer=x": "address, layer",
-    "?sentences=" + "a" * 901: "address, sentences: expected at most 12 lines, of 900 characters",
     "?sentences="
-    + "a%0A" * 13: "address, sentences: expected at most 12 lines, of 900 characters, got 13",
+    + "a"
+    * 901: "address, sentences: expected 1 to 12 lines, of 900 characters together, got 1 of 901",
+    "?sentences="
+    + "a%0A"
+    * 13: "address, sentences: expected 1 to 12 lines, of 900 characters together, got 13 of 26",
 }
 
 
@@ -296,6 +299,9 @@ def test_a_map_of_the_page_is_made_in_a_cell(needed):
         ([small(groups=["a"])], r"sets\[0\].sentences: expected a whole number from 0 to 0, got 1"),
         ([small(), small(layers=2)], "sets: expected as many layers in each"),
         ([small(language="fr")], r"sets\[0\].language: expected"),
+        ([small() | {"layers": 2}], r"sets\[0\]: expected nothing but .* got \['layers'\]"),
+        ([small() | {"word": 2}], r"sets\[0\].word: expected a text, got 2"),
+        ([small() | {"sentences": ["a", "b", "c"]}], r"sets\[0\].sentences: expected a text and"),
     ],
 )
 def test_invalid_sets_are_refused(sets, message):

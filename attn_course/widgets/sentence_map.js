@@ -11,7 +11,7 @@ export const STRINGS = {
     share: "El plano conserva el {share}\u202f% de la varianza de los vectores: dos puntos juntos pueden estar lejos en lo que falta. El coseno de la lista cuenta los {size} números.",
     same: "En {same} de {n}, la más parecida es de su mismo grupo.",
     lines: "Tus oraciones, una por línea (hasta {most})", ownWord: "Una palabra que esté en ellas, para comparar sus vectores (opcional)", begin: "Ponerlas en el mapa",
-    reading: "El modelo lee las oraciones… {share}\u202f%", failed: "El modelo se detuvo: {why}", empty: "Escribe antes una oración.",
+    reading: "El modelo lee las oraciones… {share}\u202f%", failed: "El modelo se detuvo: {why}", empty: "Escribe antes una oración.", many: "Caben {most} oraciones, y has escrito {n}.",
     few: "Hacen falta al menos tres oraciones con «{word}».", without: "Quedan fuera las que no tienen «{word}»: {n} de las tuyas.",
     share_address: "Copiar la dirección", shared: "Dirección copiada", unshared: "El navegador no deja copiar. La dirección está arriba, en su barra.",
     arrived: "La dirección de esta página trae oraciones. Aparecerán cuando traigas el modelo con el botón que está al pie de la figura.",
@@ -24,7 +24,7 @@ export const STRINGS = {
     share: "The plane keeps {share}% of the variance of the vectors: two points side by side may be far apart in what is missing. The cosine in the list counts all {size} numbers.",
     same: "For {same} of {n} the most similar one is of the same group.",
     lines: "Your sentences, one a line (at most {most})", ownWord: "A word that they hold, to compare its vectors (optional)", begin: "Put them on the map",
-    reading: "The model reads the sentences… {share}%", failed: "The model stopped: {why}", empty: "Write a sentence first.",
+    reading: "The model reads the sentences… {share}%", failed: "The model stopped: {why}", empty: "Write a sentence first.", many: "There is room for {most} sentences, and you wrote {n}.",
     few: "It takes at least three sentences with “{word}”.", without: "Those without “{word}” are left out: {n} of yours.",
     share_address: "Copy the address", shared: "Address copied", unshared: "The browser does not allow copying. The address stands above, in its bar.",
     arrived: "The address of this page holds sentences. They will appear when you fetch the model with the button at the foot of the figure.",
@@ -269,12 +269,12 @@ function render({ model, el }) {
   }, "minilm");
   /** Let the model read the sentences of the example and those of the reader; show the given one, or the reader's first. */
   function begin(given = null) {
-    const mine = linesOf(lines.value).slice(0, MOST);
+    const mine = linesOf(lines.value);
     const asked = wordInput.value.trim();
     sent = null;
     say("");
-    if (!mine.length) {
-      put(told, t.empty);
+    if (!mine.length || mine.length > MOST) {
+      put(told, mine.length ? fill(t.many, { most: MOST, n: mine.length }) : t.empty);
       return lines.focus();
     }
     const texts = [...stored().texts, ...mine.map((one) => ({ text: one, group: null }))];

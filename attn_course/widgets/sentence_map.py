@@ -171,8 +171,9 @@ class SentenceMap(Widget):
         if text:
             lines = [line.strip() for line in text.split("\n") if line.strip()]
             if len(text) > LETTERS or not 0 < len(lines) <= MOST:
-                expected = f"at most {MOST} lines, of {LETTERS} characters"
-                raise argument_error("address, sentences", expected, len(lines))
+                expected = f"1 to {MOST} lines, of {LETTERS} characters together"
+                got = f"{len(lines)} of {len(text)}"
+                raise argument_error("address, sentences", expected, got)
             sets = [_with_own(sets[chosen] if sets else None, lines, word, language)]
             chosen = 0
         last = len(sets[0]["cosines"]) - 1 if sets else 0
@@ -229,12 +230,16 @@ def _set(name, one):
     wanted = {"sentences", "groups", "cosines"}
     if not isinstance(one, dict) or not wanted <= one.keys():
         raise argument_error(name, f"a dict of {', '.join(sorted(wanted))}", repr(one))
+    if strange := sorted(one.keys() - wanted - {"word", "language"}):
+        raise argument_error(name, "nothing but what `read` gives", strange)
     groups = check_labels(f"{name}.groups", one["groups"])
     sentences = check_list(
         f"{name}.sentences", one["sentences"], "a list of texts with their group"
     )
     if len(sentences) < FEWEST:
         raise argument_error(f"{name}.sentences", f"at least {FEWEST}", len(sentences))
+    if not all(isinstance(each, dict) and {"text", "group"} <= each.keys() for each in sentences):
+        raise argument_error(f"{name}.sentences", "a text and a group in each", repr(sentences))
     sentences = [
         {
             "text": check_labels(f"{name}.sentences", [each["text"]])[0],
@@ -246,5 +251,8 @@ def _set(name, one):
     cosines = check_array(f"{name}.cosines", one["cosines"], None, n_pairs).tolist()
     language = one.get("language", "en")
     check_choice(f"{name}.language", language, LANGUAGES)
-    found = {"word": one.get("word", ""), "language": language, "groups": groups}
+    word = one.get("word", "")
+    if not isinstance(word, str):
+        raise argument_error(f"{name}.word", "a text", repr(word))
+    found = {"word": word, "language": language, "groups": groups}
     return found | {"sentences": sentences, "cosines": cosines}

@@ -20,8 +20,8 @@ SAMPLE = (
     "de NumPy, y en la máscara que no deja ver el futuro: cada palabra mira hacia atrás, and each weight is a share of 1."
 )
 # The two families of the site. "size": every letter is multiplied by it, because the sans is published smaller
-# than the serif beside it and than the sans fonts of systems. "heights": above and below the line, in ems;
-# what the sans is published with is more than most of our lines are high, and boxes that scroll would scroll for it.
+# than the serif beside it and than the sans fonts of systems. "heights": above and below the line, in ems.
+# The published sans has more than most of our lines are high, and boxes that can scroll would scroll for it.
 # "kinds": the end of the name of a system's face, its style, and the weight in whose place it stands.
 # "system": the names of its fonts, and the mean width of the sample in ems, for each kind. The widths of
 # Georgia, Times New Roman and Arial were measured on Gelasio, Tinos and Arimo, which have the same.

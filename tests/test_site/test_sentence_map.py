@@ -99,6 +99,10 @@ def test_the_model_in_the_page_puts_sentences_of_ones_own_on_the_map(needed, bro
     part(page, "own").wait_for(state="visible")
     part(page, "begin").click()
     assert part(page, "own-note").inner_text() == "Write a sentence first."
+    part(page, "own-sentences").fill("\n".join(f"Bank {n}" for n in range(13)))
+    part(page, "begin").click()
+    few = "There is room for 12 sentences, and you wrote 13."
+    assert part(page, "own-note").inner_text() == few
     mine = ["We sat by the water on the bank", "The bank closed my account", "No such word here"]
     part(page, "own-sentences").fill("\n".join(mine))
     part(page, "begin").click()
