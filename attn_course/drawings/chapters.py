@@ -61,8 +61,8 @@ CHAPTERS = {
          "value": ("src_len", "d_model"), "scores": ("src_len",), "weights": ("src_len",), "mean": ("d_model",)},
         "Este capítulo trata del paso en que cada palabra que se escribe elige qué parte de lo leído necesita. En su primer "
         "ejemplo, lo leído es una imagen: `src_len` = 9 parches, cada uno con `d_model` = 25 números.",
-        "This chapter is about the step in which what is being written chooses the part that it needs of what was read. "
-        "In its first example what is read is an image: `src_len` = 9 patches of `d_model` = 25 numbers each.",
+        "This chapter is about the step in which each word being written chooses the part of the input that it needs. "
+        "In the first example the input is an image: `src_len` = 9 patches of `d_model` = 25 numbers each.",
     ),
     "02_tokens_and_embeddings": Here(
         ("source", "embeddings", "target"),
@@ -120,8 +120,8 @@ CHAPTERS = {
         {"src_x": ("seq_len", "d_model")},
         "Este capítulo le dice a cada vector en qué lugar de la oración está. En la tabla que calcula, los embeddings "
         "y lo que se les suma tienen la misma forma: `seq_len` = 4 y `d_model` = 6.",
-        "This chapter tells each vector where in the sentence it stands. In the table that it computes the embeddings, "
-        "and what is added to them, have the same shape: `seq_len` = 4 and `d_model` = 6.",
+        "This chapter tells each vector where in the sentence it stands. In its table, the embeddings "
+        "and what is added to them have the same shape: `seq_len` = 4 and `d_model` = 6.",
     ),
     "08_training": Here(
         ("loss", "target", "linear", "softmax"),
