@@ -196,8 +196,8 @@ CHAPTERS = {
         {"tgt_ids": ("tgt_len",)},
         "Este capítulo no toca la máquina: cambia con qué se compara lo que escribe, y deja que la respuesta entera decida. "
         "Su ejemplo son una pregunta y su respuesta, con `tgt_len` = 8 tokens.",
-        "This chapter leaves the machine alone: it changes what its writing is compared with, and lets the whole answer "
-        "decide. Its example is a question with its answer, `tgt_len` = 8 tokens.",
+        "This chapter leaves the machine alone: it changes what the writing is compared with, and judges whole "
+        "answers. Its example is a question with its answer, `tgt_len` = 8 tokens.",
     ),
     "16_size_and_speed": Here(
         ("query", "key", "value", "scores", "weights", "mean", "feed_forward", "loop"),
@@ -205,7 +205,7 @@ CHAPTERS = {
         {"weights": (1, "tgt_len")},
         "Este capítulo tampoco toca la máquina: cuenta lo que calcula y lo que mueve, y cuánto cuesta hacerla mayor. En su "
         "ejemplo de lápiz, una query reparte su atención entre `tgt_len` = 4 tokens.",
-        "This chapter leaves the machine alone as well: it counts what it computes and what it moves, and what it costs to make "
-        "it larger. In its example for a pencil one query shares its attention among `tgt_len` = 4 tokens.",
+        "This chapter leaves the machine alone as well: it counts what the machine computes and moves, and what a larger "
+        "one costs. In its example for a pencil one query shares its attention among `tgt_len` = 4 tokens.",
     ),
 }  # fmt: skip

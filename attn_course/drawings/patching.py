@@ -28,7 +28,7 @@ _STEPS = {
     "en": (
         "The model reads the clean sentence and its vectors are kept: it calls for they.",
         "It reads the corrupted one: it calls for he.",
-        "The corrupted one is read again with one vector of the clean one, to see what it calls for now.",
+        "The corrupted one is read again with one vector of the clean one: which word comes next now?",
     ),
 }
 

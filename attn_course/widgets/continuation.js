@@ -67,7 +67,7 @@ export const STRINGS = {
     costs: "Your text has {tokens}. With {all} in all, the cache of keys and values takes {size} MB.",
     exercise: {
       title: "Exercise 4: a text more probable than the greedy one", check: "Check what the figure shows", solved: "Solved",
-      text: "Whoever always takes the most probable token need not write the most probable text. Touch a token that is not the first of its list, once, and let the model go on, so that the product of the probabilities of all that was written beats that of the greedy text with as many tokens. With the model in the page, do it with a text of your own. Without the model the stored ones will do, since their branches come with the probabilities: two of the beginnings have at least one such branch.",
+      text: "The most probable token at each step may not give the most probable text. Touch, once, a token that is not the first of its list, and let the model go on. The product of the probabilities of your text has to beat that of the greedy text with equally many tokens. With the model in the page, do it with a text of your own. Without the model use a stored text, whose branches come with their probabilities: two of the beginnings have at least one such branch.",
       verdicts: {
         right: "Correct: with the same {tokens} tokens, your text is {ratio} times as probable as the greedy one.",
         none: "All that was written is the most probable at each step. Another token has to be touched.",

@@ -65,7 +65,7 @@ export const STRINGS = {
     quoted: "“{token}”", and: "and",
     exercise: {
       title: "Exercise 4: up to which layer the news waits at its word", check: "Check what the figure shows", solved: "Solved",
-      text: "Two sentences differ in one word and have different answers. Carry the vector of that word from one to the other, and find the last of the layers on offer in which that is enough to make the answer the other one. With the model in the page, do it with two sentences of your own, under “One vector”. Without the model, choose a stored sentence and mark in its table the last patch that is enough: the same model computed those patches beforehand, so the question is the same.",
+      text: "Two sentences differ in one word and have different answers. Carry the vector of that word from one to the other, and find the last layer on offer in which this is enough to change the answer. With the model in the page, do it with two sentences of your own, under “One vector”. Without the model, choose a stored sentence and mark in its table the last patch that is enough: the same model computed those patches beforehand.",
       verdicts: {
         right: "Correct: on entering layer {layer} the vector still carries the answer, and in the next one that can be chosen it does not.",
         unread: "A sentence has to be read first.", alone: "The second sentence is missing: the same one, with one word changed and as many tokens.",

@@ -47,7 +47,7 @@ export const STRINGS = {
     right: "Right.", wrong: "The right answer is “{right}”.",
     odd: "The question supposes another image: training had none like this.", free: "A question outside the list: there is nothing to compare with.",
     most: "The query “{token}” attends most to {cell}: {weight}.", even: "The query “{token}” spreads its weight evenly over the 36 cells.",
-    mass: "What is asked about gets {mass}; evenly it would get {chance}.",
+    mass: "What is asked about gets {mass}; with equal weights it would get {chance}.",
     place: "row {row}, column {column}", and: "and", probability: "probability",
     nouns: { ball: ["ball", "balls", "of the ball", 0], box: ["box", "boxes", "of the box", 0], star: ["star", "stars", "of the star", 0], tree: ["tree", "trees", "of the tree", 0] },
     colours: { red: "red", green: "green", blue: "blue", yellow: "yellow", purple: "purple" },
