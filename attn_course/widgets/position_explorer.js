@@ -12,7 +12,7 @@ export const STRINGS = {
     likeness: "Coseno con la posición {p}",
     curve: "Coseno de la posición {p} con cada una de las {n} posiciones.",
     summary: "Posiciones {p} y {q}: de una a otra, cada aguja avanza {k} de sus pasos y el coseno es {cosine}.",
-    twin: "De las que están a más de 10 pasos de {p}, la más parecida es la {q}: {cosine}.",
+    twin: "De las posiciones a más de 10 pasos de {p}, la más parecida es la {q}: {cosine}.",
     alone: "No hay ninguna a más de 10 pasos de {p}.",
     outside: "La {q} queda fuera de la tabla y de la curva.",
   },

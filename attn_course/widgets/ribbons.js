@@ -25,7 +25,7 @@ export const STRINGS = {
     from: "Mientras se escribía «{word}», las mayores partes de la atención fueron a {others}.", pair: "Mientras se escribía «{word}», el {share} de la atención fue a «{other}».", chance: "El modelo le dio una probabilidad de {chance}, y de las palabras así está bien el {sure}.", to: "«{word}» recibió más atención mientras se escribía «{other}»: {share}.",
     quoted: "«{word}» ({share})", and: "y",
     inside: "Las {heads} cabezas de {other} → {word}",
-    near: "La atención no es un diccionario. En esta oración, donde más se le parece es en «{word}», que se escribió con el {share} de la atención en «{other}».", far: "Donde menos, en «{word}»: ninguna palabra en {from} recibió más del {share}.",
+    near: "La atención no es un diccionario. La palabra que más se apoya en una sola es «{word}», que se escribió con el {share} de la atención en «{other}».", far: "La que menos es «{word}»: ninguna palabra en {from} recibió más del {share}.",
     strange: "La dirección pide algo que este dibujo no tiene y que se dejó de lado.",
     play: "Repetir", slow: "A cámara lenta", share: "Compartir", save: "Guardar como SVG",
     copied: "La dirección de esta oración y su dibujo están en el portapapeles.", copiedLink: "La dirección de esta oración está en el portapapeles.", copy: "Copia esta dirección: {address}",
