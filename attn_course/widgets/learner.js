@@ -211,11 +211,15 @@ function watchIt({ model, el, t, language }) {
       [points, wasLong, isFresh, state] = [[], false, true, "paused"];
       [...rights.keys()].filter((text) => ![...pick.options].some(({ value }) => value === text)).forEach((text) => pick.append(h("option", { value: text }, text)));
       ask("begin", { seed, sentences, breaks: { isCausal: mask.checked }, turn: ++turn });
-      session().hasTrained = true;
-      session().listeners.forEach((listener) => listener({ kind: "begun" }));
+      trained(false);
     }
     const refusal = then();
     return refusal ? refuse(refusal) : tell();
+  }
+  /** Say whether there is a model of the reader's own that can be broken. */
+  function trained(is) {
+    session().hasTrained = is;
+    session().listeners.forEach((listener) => listener({ kind: "begun" }));
   }
   const run = () => act(() => { [state, isFresh] = ["running", false]; ask("run"); });
   function pause() {
@@ -307,6 +311,7 @@ function watchIt({ model, el, t, language }) {
   function hear(told) {
     if (told.kind === "frame" && told.turn === turn && told.sentences.join() === sentences.join()) {
       if (told.right !== undefined) points.push([told.step, told.right]);
+      if (told.step && !session().hasTrained && state === "running") trained(true);
       // With reduced motion, a running training is drawn once a second.
       if (still.matches && state === "running" && told.step && performance.now() - drawn < 1000) return;
       drawn = performance.now();
@@ -318,6 +323,7 @@ function watchIt({ model, el, t, language }) {
       }
     } else if (told.kind === "slow") {
       pause();
+      trained(false); // It has taken a few steps and knows nothing.
       playFilm(fill(t.slow, { rate: format(told.rate, 1) }));
       state = "paused";
     } else if (told.kind === "failed") {
@@ -328,10 +334,10 @@ function watchIt({ model, el, t, language }) {
   session().listeners.add(hear);
 
   el.append(h("div", { class: "attn-w attn-learner", lang: language, role: "group", "aria-label": t.watch, "data-attn": "learner-watch" },
-    h("div", { class: "attn-w-controls" }, toggle, one),
+    h("div", { class: "attn-w-controls" }, toggle, one), note,
     board,
     h("div", { class: "attn-learner-grid" },
-      h("div", {}, h("label", { for: pick.id, class: "attn-w-label" }, t.pick), pick, view.node, note, form,
+      h("div", {}, h("label", { for: pick.id, class: "attn-w-label" }, t.pick), pick, view.node, form,
         h("div", { class: "attn-learner-more" }, h("span", { class: "attn-learner-again" }, h("label", { for: seedInput.id, class: "attn-w-label" }, t.seed), seedInput, again), h("label", { class: "attn-w-choice" }, mask, t.masked))),
       h("div", {}, h("div", { class: "attn-learner-charts" }, losses.node, shares.node), h("p", { class: "attn-w-label" }, t.others), others)),
     live.node));
@@ -398,6 +404,10 @@ function breakIt({ model, el, t, language, fallback }) {
     put(shownFactor, `× ${format(away.factor, 1)}`);
     factor.setAttribute("aria-valuetext", shownFactor.textContent);
     mine.disabled = !session().hasTrained;
+    if (mine.disabled && which === "trained") {
+      which = "stored";
+      choice.querySelector('[value="stored"]').checked = true;
+    }
   }
   const onlyHeads = () => away.factor === 1 && !Object.keys(switches).some((name) => away[name]);
   const isWhole = () => !away.heads.size && onlyHeads();

@@ -22,12 +22,12 @@ export const STRINGS = {
     nul: "El texto contiene el carácter NUL, que ningún texto lleva: quítalo.",
     picture: "Arriba, el {from}; abajo, el {to}. Flechas: pasar de una palabra a otra. Intro: elegirla.",
     idle: "Cada cinta es tan ancha como la atención que una palabra en {to} presta a una en {from}, en promedio sobre las {heads} cabezas. Toca una palabra o una cinta para leer su parte.",
-    from: "Mientras se escribía «{word}», las mayores partes de la atención fueron a {others}.", pair: "Mientras se escribía «{word}», el {share} de la atención fue a «{other}».", chance: "El modelo le dio una probabilidad de {chance}, y de las palabras así está bien el {sure}.", to: "«{word}» recibió más atención mientras se escribía «{other}»: {share}.",
+    from: "Mientras se escribía «{word}», las mayores partes de la atención fueron a {others}.", pair: "Mientras se escribía «{word}», el {share} de la atención fue a «{other}».", chance: "El modelo le dio una probabilidad de {chance}, y cuando le da tanta, acierta el {sure} de las veces.", to: "«{word}» recibió más atención mientras se escribía «{other}»: {share}.",
     quoted: "«{word}» ({share})", and: "y",
     inside: "Las {heads} cabezas de {other} → {word}",
     near: "La atención no es un diccionario. La palabra que más se apoya en una sola es «{word}», que se escribió con el {share} de la atención en «{other}».", far: "La que menos es «{word}»: ninguna palabra en {from} recibió más del {share}.",
     strange: "La dirección pide algo que este dibujo no tiene y que se dejó de lado.",
-    play: "Repetir", slow: "A cámara lenta", share: "Compartir", save: "Guardar como SVG",
+    play: "Repetir", slow: "Paso a paso ↓", share: "Compartir", save: "Guardar como SVG",
     copied: "La dirección de esta oración y su dibujo están en el portapapeles.", copiedLink: "La dirección de esta oración está en el portapapeles.", copy: "Copia esta dirección: {address}",
     back: "Volver", whole: "La oración",
     heads: "¿Qué cabezas unen «{word}» con «{other}»?", headsText: "El modelo tiene {layers} capas con {per} cabezas de atención cruzada. Cada casilla dice cuánta atención presta una cabeza a «{other}» mientras se escribe «{word}». La media de las {heads} es el ancho de la cinta: {share}.", parts: "«{word}» se escribió en {count} trozos ({parts}), y cada casilla es la media de los {count}.",
@@ -49,12 +49,12 @@ export const STRINGS = {
     nul: "The text has the character NUL, which no text has: take it out.",
     picture: "{from} above, {to} below. Arrow keys move between words. Enter chooses one.",
     idle: "Each ribbon is as wide as the attention that one {to} word pays to one {from} word, averaged over the {heads} heads. Touch a word or a ribbon to read its share.",
-    from: "While “{word}” was written, the largest shares of attention went to {others}.", pair: "While “{word}” was written, {share} of the attention went to “{other}”.", chance: "The model gave it a probability of {chance}, and of such words {sure} are right.", to: "“{word}” got most attention while “{other}” was written: {share}.",
+    from: "While “{word}” was written, the largest shares of attention went to {others}.", pair: "While “{word}” was written, {share} of the attention went to “{other}”.", chance: "The model gave it a probability of {chance}, and with so much it is right {sure} of the time.", to: "“{word}” got most attention while “{other}” was written: {share}.",
     quoted: "“{word}” ({share})", and: "and",
     inside: "The {heads} heads of {other} → {word}",
     near: "Attention is no dictionary. In this sentence it comes nearest to one at “{word}”, which was written with {share} of the attention on “{other}”.", far: "It is furthest from one at “{word}”: no {from} word got more than {share}.",
     strange: "The address asks for something that this drawing does not have, which is left out.",
-    play: "Again", slow: "In slow motion", share: "Share", save: "Save as SVG",
+    play: "Again", slow: "Step by step ↓", share: "Share", save: "Save as SVG",
     copied: "The address of this sentence and its picture are on the clipboard.", copiedLink: "The address of this sentence is on the clipboard.", copy: "Copy this address: {address}",
     back: "Back", whole: "The sentence",
     heads: "Which heads connect “{word}” with “{other}”?", headsText: "The model has {layers} layers with {per} heads of cross-attention each. A square says how much attention one head pays to “{other}” while “{word}” is written. The mean of all {heads} is the width of the ribbon: {share}.", parts: "“{word}” was written in {count} pieces ({parts}), and a square is the mean of the {count}.",
@@ -67,7 +67,8 @@ export const STRINGS = {
   },
 };
 
-const BEAT = 230; // A word appears after this many milliseconds when the page opens.
+const BEAT = 600; // A word appears after at most this many milliseconds,
+const AT_FIRST = 5000; // and a whole translation in at most this time.
 const TOLD = 10_000; // *Again* shows a whole translation in at most this time.
 const LEAST = 0.03; // Thinner ribbons are not drawn.
 const [LONG, LEAST_OF_LONG] = [14, 0.06]; // In a longer sentence, ribbons thinner than this are not drawn, because they would hide each other.
@@ -77,7 +78,7 @@ const REACH = 6; // This many pixels beside a ribbon belong to it.
 const SHOWN = 3; // The products of this many components are written out.
 const [CHOSEN, INSIDE, MATRIX, DOT] = [1, 2, 3, 4]; // The depth of the reader's place: a word or a ribbon, its heads, a head, a cell.
 const isWord = (text) => /[\p{L}\p{N}]/u.test(text);
-const percent = (share) => `${Math.round(100 * share)} %`;
+const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
 
 // Geometry ---------------------------------------------------------------------
 
@@ -234,8 +235,7 @@ function render({ model, el, fallback }) {
     enterkeyhint: "go", "data-attn": "sentence", "data-lm-suppress-shortcuts": "true",
     onkeydown: (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-      event.preventDefault();
-      wish();
+      submit(event);
     },
     onfocus: () => input.select(),
   }, first);
@@ -249,14 +249,15 @@ function render({ model, el, fallback }) {
   const asked = h("label", { for: input.id, class: "attn-w-label" }, way.told(t.sentence));
   label.className = "attn-w-hidden";
   const form = h("form", {
-    class: "attn-tour-form", novalidate: true,
-    onsubmit: (event) => {
-      event.preventDefault();
-      wish();
-    },
+    class: "attn-tour-form", novalidate: true, onsubmit: submit,
   }, h("div", { class: "attn-w-asked" }, asked, way.node), input,
   h("button", { class: "attn-w-button", "data-attn": "translate" }, t.translate), label, picker);
 
+  function submit(event) {
+    event.preventDefault();
+    if (matchMedia("(pointer: coarse)").matches) input.blur(); // The keyboard on the screen would hide the picture.
+    wish();
+  }
   /** After a change of direction, replace what was translated by its translation; keep what the reader has typed since. */
   function turned(keep) {
     way.swap(input, said, sentence(), keep);
@@ -333,7 +334,8 @@ function render({ model, el, fallback }) {
     at = null;
     read();
     if (still.matches) finish();
-    else play(BEAT);
+    else play(beat());
+    inSight(pieceChoice.hidden ? stage : pieceChoice);
     live.say(textOf(shown.tokens.target, kind));
   }
   const traced = (translator, ids, from) => {
@@ -344,6 +346,8 @@ function render({ model, el, fallback }) {
     };
     return { shown: { ...byWords(example), from }, trace: found };
   };
+
+  const inSight = (node) => node.scrollIntoView({ block: "nearest", behavior: still.matches ? "auto" : "smooth" });
 
   // Telling it word by word ----------------------------------------------------------
   function play(beat) {
@@ -357,6 +361,7 @@ function render({ model, el, fallback }) {
       if (written >= shown.target.length) stop();
     }, beat);
   }
+  const beat = () => Math.min(BEAT, AT_FIRST / shown.target.length);
   const stop = () => clearInterval(timer);
   function finish() {
     stop();
@@ -432,7 +437,7 @@ function render({ model, el, fallback }) {
       return there[ribbonAt(there, x, y)];
     };
     svg = s("svg", {
-      viewBox: `0 0 ${width} ${found.height.toFixed(0)}`, width, height: found.height.toFixed(0), role: "group", "aria-label": way.told(t.picture, {}, shown.from),
+      viewBox: `0 0 ${width} ${found.height.toFixed(0)}`, width, height: found.height.toFixed(0), role: "group", "aria-label": way.told(t.picture, {}, shown.from), "data-upright": found.upright ? "" : null,
       onclick: (event) => {
         if (event.target !== svg) return;
         const one = under(event);
@@ -482,7 +487,15 @@ function render({ model, el, fallback }) {
     nodes.ribbons.forEach((node) => node.toggleAttribute("data-lit", Boolean(one) && lit(node.i, node.j)));
     const weights = chosenWeights(shown.cross, null, null);
     const alone = one && one.target !== undefined;
-    nodes.shares.forEach((node, j) => put(node, alone && (one.source ?? j) === j && written === shown.target.length && weights[one.target][j] >= (stage.clientWidth < 560 ? 0.1 : LEAST) ? percent(weights[one.target][j]) : ""));
+    const told = [];
+    nodes.shares.forEach((node) => put(node, ""));
+    const order = alone && written === shown.target.length ? weights[one.target].map((weight, j) => [weight, j]).sort((a, b) => b[0] - a[0]) : [];
+    for (const [weight, j] of order) {
+      const [x, y] = ["x", "y"].map((name) => Number(nodes.shares[j].getAttribute(name)));
+      if ((one.source ?? j) !== j || weight < LEAST || told.some((other) => Math.abs(other.x - x) < SHARE && other.y === y)) continue;
+      told.push({ x, y });
+      put(nodes.shares[j], percent(weight));
+    }
     nodes.source.forEach((node, j) => node.toggleAttribute("data-lit", Boolean(one) && nodes.ribbons.some((r) => r.j === j && lit(r.i, j))));
     nodes.target.forEach((node, i) => node.toggleAttribute("data-lit", Boolean(one) && nodes.ribbons.some((r) => r.i === i && lit(i, r.j))));
     tell(one);
@@ -525,6 +538,7 @@ function render({ model, el, fallback }) {
   function touch(one) {
     if (at && at.target === one.target && at.source === one.source) return enter(one);
     go(one);
+    inSight(caption);
     return live.say(described(one));
   }
 
@@ -688,6 +702,7 @@ function render({ model, el, fallback }) {
     const flat = cells.flat();
     const stopAt = roving(flat, (k) => stopAt(k), () => source.length);
     stopAt(rows[word][0] * source.length + columns[other][0]);
+    requestAnimationFrame(() => inSight(flat[rows[word][0] * source.length + columns[other][0]]));
     const table = h("table", { class: "attn-w-table attn-ribbons-matrix" },
       h("thead", {}, h("tr", {}, h("td", {}), source.map((token) => h("th", { scope: "col", class: "attn-w-key", lang: shown.from }, token.trim())))),
       h("tbody", {}, target.map((token, i) => h("tr", {}, h("th", { scope: "row", class: "attn-w-query", lang: otherLanguage(shown.from) }, token.trim()), cells[i].map((cell) => h("td", {}, cell))))));
@@ -791,16 +806,19 @@ function render({ model, el, fallback }) {
   const sentence = () => whole.textContent || textOf(shown.tokens.target, kind);
   const main = (button) => (button.toggleAttribute("data-main", true), button);
   const act = (name, press) => h("button", { type: "button", class: "attn-w-button", "data-attn": name, onclick: press }, t[name]);
-  const tools = h("div", { class: "attn-ribbons-tools" }, act("play", () => {
+  const tools = h("div", { class: "attn-ribbons-tools" }, main(act("play", () => {
     if (at) go(null);
     play(Math.min(1000, TOLD / shown.target.length));
-  }),
-    tour ? act("slow", () => document.dispatchEvent(new CustomEvent("attn-sentence", { detail: { ...drawn, isPlayed: true } }))) : null,
-    fallback ? main(act("share", share)) : null, act("save", save));
+  })),
+    tour ? act("slow", () => {
+      history.pushState(history.state, ""); // The browser's way back leads here from the other figure.
+      document.dispatchEvent(new CustomEvent("attn-sentence", { detail: { ...drawn, isPlayed: true } }));
+    }) : null,
+    fallback ? act("share", share) : null, act("save", save));
 
   const root = h("div", {
     class: "attn-w attn-tour attn-ribbons", lang: language, role: "group", "aria-label": t.title, "data-attn": "ribbons",
-  }, form, note, bar.node, pieceChoice, stage, sure.line, caption, tools, reading, live.node);
+  }, pieceChoice, stage, sure.line, caption, form, note, bar.node, tools, reading, live.node);
   el.append(root);
   let room = 0;
   const observer = new ResizeObserver(() => {
@@ -824,7 +842,7 @@ function render({ model, el, fallback }) {
   behind = asks.behind;
   if (asks.said.text !== first || asks.said.from !== way.from) restore(asks.said, asks.at);
   else if (asks.at) arrive(asks.at);
-  else if (!still.matches) play(BEAT);
+  else if (!still.matches) play(beat());
   if (fallback) addEventListener("popstate", popped);
   return () => {
     stop();
