@@ -596,6 +596,7 @@ UNNAMED = {
     "normed_scores.gains_exchanged_with_a_mean": ODD,
     "group_advantages.not_centred_and_a_number_below": TWO,
     "accept.if_of_an_array": "the kind of what it returns says it: None in place of the rest",
+    "gated_attention.relu": "another nonlinearity; the statement names the sigmoid",
     "patch_effect.first_pair": ODD,
     "patch_effect.regression": "another measure altogether",
 }

@@ -82,54 +82,57 @@ class delta_states:
         return np.array(out)
 
 
-class sink_attention:
-    def right_stable(query, key, value, sink):
+class gated_attention:
+    def right_stable(query, key, value, sink, x, w_g):
         scores = query @ key.transpose(0, 2, 1) / query.shape[-1] ** 0.5
         top = np.maximum(scores.max(-1, keepdims=True), sink[:, None, None])
         e = np.exp(scores - top)
-        return e / (e.sum(-1, keepdims=True) + np.exp(sink[:, None, None] - top)) @ value
+        w = e / (e.sum(-1, keepdims=True) + np.exp(sink[:, None, None] - top))
+        return w @ value / (1 + np.exp(-(x @ w_g)))
 
-    def right_loop_over_heads(query, key, value, sink):
+    def right_loop_over_heads(query, key, value, sink, x, w_g):
         out = []
-        for q, k, v, b in zip(query, key, value, sink):
+        for q, k, v, b, w in zip(query, key, value, sink, w_g):
             e = np.exp(q @ k.T / np.sqrt(q.shape[-1]))
-            out.append(e / (np.exp(b) + e.sum(1, keepdims=True)) @ v)
+            g = 1 / (1 + np.exp(-x @ w))
+            out.append(g * (e / (np.exp(b) + e.sum(1, keepdims=True)) @ v))
         return np.array(out)
 
-    def added_to_scores(query, key, value, sink):
+    def added_to_scores(query, key, value, sink, x, w_g):
         e = np.exp(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]) + sink[:, None, None])
-        return e / e.sum(-1, keepdims=True) @ value
+        return e / e.sum(-1, keepdims=True) @ value / (1 + np.exp(-x @ w_g))
 
-    def scaled_with_the_rest(query, key, value, sink):
+    def scaled_with_the_rest(query, key, value, sink, x, w_g):
         scores = query @ key.swapaxes(1, 2)
         b = np.broadcast_to(sink[:, None, None], (*scores.shape[:-1], 1))
         e = np.exp(np.concatenate((scores, b), -1) / np.sqrt(query.shape[-1]))
-        return (e / e.sum(-1, keepdims=True))[..., :-1] @ value
+        return (e / e.sum(-1, keepdims=True))[..., :-1] @ value / (1 + np.exp(-x @ w_g))
 
-    def sums_to_one_again(query, key, value, sink):
+    def sums_to_one_again(query, key, value, sink, x, w_g):
         e = np.exp(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]))
         w = e / (e.sum(-1, keepdims=True) + np.exp(sink)[:, None, None])
-        return w / w.sum(-1, keepdims=True) @ value
+        return w / w.sum(-1, keepdims=True) @ value / (1 + np.exp(-x @ w_g))
 
     sums_to_one_again.slips = """
-    both_returned: w / w.sum(-1, keepdims=True) @ value ==> w @ value, w
+    both_returned: w / w.sum(-1, keepdims=True) @ value / (1 + np.exp(-x @ w_g)) ==> w @ value, w
+    only_the_weights: w / w.sum(-1, keepdims=True) @ value / (1 + np.exp(-x @ w_g)) ==> w
+    gated_weights: w / w.sum(-1, keepdims=True) @ value / ==> w /
     """
 
-    def only_the_weights(query, key, value, sink):
+    def sink_for_a_gate(query, key, value, sink, x, w_g):
         e = np.exp(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]))
-        return e / (e.sum(-1, keepdims=True) + np.exp(sink)[:, None, None])
+        z = e / e.sum(-1, keepdims=True) @ value / (1 + np.exp(-sink[:, None, None]))
+        return z / (1 + np.exp(-x @ w_g))
 
-    def gate(query, key, value, sink):
+    def right_plain(query, key, value, sink, x, w_g):
         e = np.exp(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]))
-        return (e / e.sum(-1, keepdims=True) @ value) / (1 + np.exp(-sink[:, None, None]))
-
-    def right_plain(query, key, value, sink):
-        e = np.exp(query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1]))
-        return e / (e.sum(-1, keepdims=True) + np.exp(sink)[:, None, None]) @ value
+        z = e / (e.sum(-1, keepdims=True) + np.exp(sink)[:, None, None]) @ value
+        g = 1 / (1 + np.exp(-x @ w_g))
+        return g * z
 
     right_plain.slips = r"""
     minus_sink: np.exp(sink) ==> np.exp(-sink)
-    largest_from_the_scores_alone: e = np.exp( ==> s = ( && \n    return ==> \n    e = np.exp(s - s.max(-1, keepdims=True))\n    return
+    largest_from_the_scores_alone: e = np.exp( ==> s = ( && \n    z ==> \n    e = np.exp(s - s.max(-1, keepdims=True))\n    z
     sink_for_each_key: e.sum(-1, keepdims=True) + np.exp(sink)[:, None, None] ==> (e + np.exp(sink)[:, None, None]).sum(-1, keepdims=True)
     no_sink: e.sum(-1, keepdims=True) + np.exp(sink)[:, None, None] ==> e.sum(-1, keepdims=True)
     not_exponentiated: np.exp(sink) ==> sink
@@ -140,6 +143,44 @@ class sink_attention:
     one_sink_for_all: np.exp(sink)[:, None, None] ==> np.exp(sink[0])
     divides_by_d_k: np.sqrt(query.shape[-1]) ==> query.shape[-1]
     sums_the_queries: e.sum(-1, keepdims=True) ==> e.sum(1, keepdims=True)
+    forgot_the_gate: g * z ==> z
+    no_sigmoid: 1 / (1 + np.exp(-x @ w_g)) ==> x @ w_g
+    no_minus: np.exp(-x @ w_g) ==> np.exp(x @ w_g)
+    minus_behind_the_one: 1 + np.exp(-x @ w_g) ==> 1 - np.exp(-x @ w_g)
+    fraction_upside_down: 1 / (1 + np.exp(-x @ w_g)) ==> 1 + np.exp(-x @ w_g)
+    tanh: 1 / (1 + np.exp(-x @ w_g)) ==> np.tanh(x @ w_g)
+    as_in_swiglu: 1 / (1 + np.exp(-x @ w_g)) ==> x @ w_g / (1 + np.exp(-x @ w_g))
+    plus_the_gate: g * z ==> g + z
+    residual: g * z ==> z + g * z
+    rest_of_the_gate: g * z ==> (1 - g) * z
+    gate_of_the_output: -x @ w_g ==> -z @ w_g
+    gate_of_the_query: -x @ w_g ==> -query @ w_g
+    transposed_gate: -x @ w_g ==> -x @ w_g.swapaxes(1, 2)
+    scaled_gate: -x @ w_g ==> -x @ w_g / np.sqrt(x.shape[-1])
+    gate_of_the_last_token: -x @ w_g ==> -x[-1] @ w_g
+    first_gate: -x @ w_g ==> -x @ w_g[0]
+    all_in_one_sigmoid: g * z ==> 1 / (1 + np.exp(-(x @ w_g) * z))
+    one_number_a_head: g * z ==> g.mean(-1, keepdims=True) * z
+    one_product_a_head: -x @ w_g ==> -(x @ w_g).sum(-1, keepdims=True)
+    relu: 1 / (1 + np.exp(-x @ w_g)) ==> np.maximum(x @ w_g, 0)
+    matmul_with_the_gate: g * z ==> g @ z
+    matmul_from_the_left: g * z ==> z @ g
+    sums_to_one: 1 / (1 + np.exp(-x @ w_g)) ==> np.exp(x @ w_g) / np.exp(x @ w_g).sum(-1, keepdims=True)
+    shared_by_the_heads: g * z ==> g.mean(0) * z
+    no_gate_and_no_sink: g * z ==> z && + np.exp(sink)[:, None, None] ==> 
+    no_sigmoid_and_no_root: 1 / (1 + np.exp(-x @ w_g)) ==> x @ w_g && / np.sqrt(query.shape[-1]) ==>
+    """
+
+    def gate_before_the_softmax(query, key, value, sink, x, w_g):
+        g = 1 / (1 + np.exp(-x @ w_g))
+        e = np.exp(g * (query @ key.swapaxes(1, 2) / np.sqrt(query.shape[-1])))
+        return e / (e.sum(-1, keepdims=True) + np.exp(sink)[:, None, None]) @ value
+
+    gate_before_the_softmax.slips = """
+    gate_on_the_values: np.exp(g * ( ==> np.exp(( && @ value ==> @ (g * value)
+    gate_on_the_weights: np.exp(g * ( ==> np.exp(( && return e ==> return g * e
+    gate_on_the_exponentials: np.exp(g * ( ==> g * np.exp((
+    gate_on_the_query: np.exp(g * (query @ ==> np.exp((g * query @
     """
 
 

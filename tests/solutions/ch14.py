@@ -35,31 +35,32 @@ def delta_torch(key, value, beta):
     return torch.stack(states)
 
 
-def sink_key(query, key, value, sink):
+def gated_key(query, key, value, sink, x, w_g):
     # The sink is one more key, whose value is zero.
     scores = query @ key.mT / np.sqrt(query.shape[-1])
     one_more = np.broadcast_to(sink[:, None, None], (*scores.shape[:2], 1))
     scores = np.concatenate((scores, one_more), axis=-1)
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     weights = powers / powers.sum(axis=-1, keepdims=True)
-    return weights[..., :-1] @ value
+    return weights[..., :-1] @ value / (1 + np.exp(-(x @ w_g)))
 
 
-def sink_loops(query, key, value, sink):
+def gated_loops(query, key, value, sink, x, w_g):
     output = np.zeros((*query.shape[:2], value.shape[-1]))
-    for h, i in np.ndindex(query.shape[:2]):
+    for h, i, c in np.ndindex(output.shape):
         powers = [np.exp(query[h, i] @ k / query.shape[-1] ** 0.5) for k in key[h]]
         total = np.exp(sink[h]) + sum(powers)
-        output[h, i] = sum(p / total * v for p, v in zip(powers, value[h], strict=True))
+        found = sum(p / total * v[c] for p, v in zip(powers, value[h], strict=True))
+        output[h, i, c] = found / (1 + np.exp(-x[i] @ w_g[h, :, c]))
     return output
 
 
-def sink_logarithm(query, key, value, sink):
+def gated_logarithm(query, key, value, sink, x, w_g):
     # The share that is not the sink's is a sigmoid of how far its score lies below the others.
-    query, key, value, sink = map(torch.tensor, (query, key, value, sink))
+    query, key, value, sink, x, w_g = map(torch.tensor, (query, key, value, sink, x, w_g))
     scores = query @ key.mT / query.shape[-1] ** 0.5
     share = torch.sigmoid(scores.logsumexp(dim=-1, keepdim=True) - sink[:, None, None])
-    return share * (scores.softmax(dim=-1) @ value)
+    return torch.sigmoid(x @ w_g) * share * (scores.softmax(dim=-1) @ value)
 
 
 def latent_keys(query, latent, w_k):
@@ -114,10 +115,10 @@ CORRECT = [
     ("delta_states", delta_products),
     ("delta_states", delta_elements),
     ("delta_states", delta_torch),
-    ("sink_attention", load("sink_attention").oracle),
-    ("sink_attention", sink_key),
-    ("sink_attention", sink_loops),
-    ("sink_attention", sink_logarithm),
+    ("gated_attention", load("gated_attention").oracle),
+    ("gated_attention", gated_key),
+    ("gated_attention", gated_loops),
+    ("gated_attention", gated_logarithm),
     ("latent_scores", load("latent_scores").oracle),
     ("latent_scores", latent_keys),
     ("latent_scores", latent_einsum),
