@@ -6,8 +6,10 @@ requests without reserving room that they may never need. `quantise` rounds weig
 """
 
 from collections.abc import Hashable, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -262,31 +264,22 @@ class PagedCache:
         self.pages = torch.zeros(n_pages, 2, n_layers, n_kv_heads, page_size, d_k)
         self.tables: dict[Hashable, list[int]] = {}
         self.ids: dict[Hashable, list[int]] = {}
-        self._free = [*reversed(range(n_pages))]
-        # How many requests read each page, and the full pages by all tokens up to their end.
-        self._readers, self._full = [0] * n_pages, {}
+        # How many requests read each page, none if it is free; full pages by all tokens to their end.
+        self._readers, self._full = np.zeros(n_pages, int), {}
 
     @property
     def n_used(self) -> int:
         """Number of pages in use."""
-        return len(self._readers) - len(self._free)
+        return int((self._readers > 0).sum())
 
     def start(self, request: Hashable, ids: Sequence[int]) -> int:
         """Open a request, and return how many tokens of its prompt are in the cache already.
 
         At least one token is left to be read, since its logits are wanted.
         """
-        if request in self.tables:
-            raise argument_error("request", "a new one", repr(request))
-        table = []
-        for stop in range(self.page_size, len(ids), self.page_size):
-            page = self._full.get(tuple(ids[:stop]))
-            if page is None:
-                break
-            table.append(page)
-            self._readers[page] += 1
-        self.tables[request] = table
-        self.ids[request] = [*ids[: len(table) * self.page_size]]
+        prefixes = (tuple(ids[:stop]) for stop in range(self.page_size, len(ids), self.page_size))
+        pages = [self._full[prefix] for prefix in takewhile(self._full.__contains__, prefixes)]
+        self._open(request, pages, ids[: len(pages) * self.page_size])
         return len(self.ids[request])
 
     def append(self, request: Hashable, ids: Sequence[int], key_value: Tensor) -> None:
@@ -301,23 +294,22 @@ class PagedCache:
         wanted = (*self.pages.shape[1:4], len(ids), self.pages.shape[-1])
         if key_value.shape != wanted:
             raise argument_error("key_value", f"shape {wanted}", f"shape {tuple(key_value.shape)}")
-        shared = len(known) % self.page_size > 0 and self._readers[table[-1]] > 1
+        shared = len(ids) > 0 and len(known) % self.page_size > 0 and self._readers[table[-1]] > 1
         missing = -(-(len(known) + len(ids)) // self.page_size) - len(table) + shared
-        if len(ids) and len(self._free) < missing:
-            raise argument_error("n_pages", f"{missing} free pages", len(self._free))
-        for i, token in enumerate(ids):
-            place = len(known) % self.page_size
-            if place == 0:
-                table.append(self._taken())
-            elif self._readers[table[-1]] > 1:
-                copied = self._taken()
-                self.pages[copied] = self.pages[table[-1]]
-                self._readers[table[-1]] -= 1
-                table[-1] = copied
-            self.pages[table[-1]][..., place, :] = key_value[..., i, :]
+        new = np.flatnonzero(self._readers == 0)[:missing].tolist()
+        if len(new) < missing:
+            raise argument_error("n_pages", f"{missing} free pages", len(new))
+        if shared:
+            self.pages[new[0]] = self.pages[table[-1]]
+            self._readers[table.pop()] -= 1
+        self._readers[new] = 1
+        table += new
+        for token, numbers in zip(ids, key_value.unbind(-2), strict=True):
+            page, place = divmod(len(known), self.page_size)
+            self.pages[table[page]][..., place, :] = numbers
             known.append(token)
             if place + 1 == self.page_size:
-                self._full.setdefault(tuple(known), table[-1])
+                self._full.setdefault(tuple(known), table[page])
 
     def read(self, request: Hashable) -> Tensor:
         """Return the keys and values of a request, shape (2, n_layers, n_kv_heads, length, d_k)."""
@@ -326,18 +318,11 @@ class PagedCache:
 
     def fork(self, request: Hashable, other: Hashable) -> None:
         """Open another request with the same text so far, and the same pages."""
-        table = self._of(request)
-        self.start(other, ())
-        self.tables[other], self.ids[other] = [*table], [*self.ids[request]]
-        for page in table:
-            self._readers[page] += 1
+        self._open(other, self._of(request), self.ids[request])
 
     def finish(self, request: Hashable) -> None:
         """Close a request. Pages that nobody else reads are free again."""
-        for page in self._of(request):
-            self._readers[page] -= 1
-            if self._readers[page] == 0:
-                self._free.append(page)
+        self._readers[self._of(request)] -= 1
         del self.tables[request], self.ids[request]
         self._full = {ids: page for ids, page in self._full.items() if self._readers[page]}
 
@@ -346,11 +331,12 @@ class PagedCache:
             raise argument_error("request", "one that was started", repr(request))
         return self.tables[request]
 
-    def _taken(self) -> int:
-        """Return a free page, which has a reader from now on."""
-        page = self._free.pop()
-        self._readers[page] = 1
-        return page
+    def _open(self, request: Hashable, pages: Sequence[int], ids: Sequence[int]) -> None:
+        """Give a new request pages that are in the cache, and the tokens that they hold."""
+        if request in self.tables:
+            raise argument_error("request", "a new one", repr(request))
+        self.tables[request], self.ids[request] = [*pages], [*ids]
+        self._readers[pages] += 1
 
 
 @torch.no_grad()

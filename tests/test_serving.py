@@ -248,6 +248,16 @@ def test_only_equal_pages_after_an_equal_prefix_are_shared():
     assert cache.start("later", [1, 2, 3, 4, 5]) == 0
 
 
+def test_a_page_behind_one_that_is_gone_is_not_shared():
+    cache = PagedCache(n_pages=9, page_size=2, n_layers=1, n_kv_heads=1, d_k=1)
+    for request, ids in {"short": [1, 2], "long": [1, 2, 3, 4]}.items():
+        cache.start(request, [])
+        cache.append(request, ids, numbers(ids))
+    cache.finish("short")
+    # The page with 1 and 2 of the long request was never offered to others; that of the short one is free.
+    assert cache.start("later", [1, 2, 3, 4, 5]) == 0
+
+
 def test_a_full_cache_raises_and_keeps_nothing(model):
     cache = paged(model, n_pages=3)
     read_on(model, cache, "a", [1, 2, 3, 4, 5])
