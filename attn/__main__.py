@@ -48,7 +48,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         print(f"{error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
     except KeyboardInterrupt as interrupt:
         print("\nInterrupted.", file=sys.stderr)
-        return 128 + (signal.SIGTERM if interrupt.args else signal.SIGINT)
+        # `_terminated_as_interrupted` gives it the number of the signal, Python's Ctrl+C nothing.
+        return 128 + (interrupt.args[0] if interrupt.args else signal.SIGINT)
     return 1
 
 
@@ -111,7 +112,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--mark-guessed",
         action="store_true",
-        help="put [?] after each word that is rather wrong than right",
+        help="put [?] after each word that is more likely wrong than right",
     )
     command.set_defaults(run=_commands.translate)
 

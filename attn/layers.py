@@ -75,6 +75,8 @@ class _Layer(nn.Module):
             raise argument_error("new_norm", wanted, shown(new_norm))
         self.norm, self.dropout = norm, nn.Dropout(dropout)
         heads = partial(MultiHeadAttention, d_model, n_heads)
+        # `attn.mixers.MultiHead`, the default of a model, makes a MultiHeadAttention as well; the
+        # other mixers make modules that are called in the same way.
         self.self_attention: Any = heads() if mixer is None else mixer
         if self.looks_at_memory:
             self.cross_attention = heads() if cross_attention is None else cross_attention

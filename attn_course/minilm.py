@@ -75,7 +75,8 @@ def at_every_layer(model, tokenizer, texts, word=""):
         As `model` returns them.
     texts : sequence of str
     word : str, optional
-        One that all the texts hold; of its pieces, where it stands first, the mean is taken.
+        A word that all the texts hold. Its vector is the mean of its pieces' vectors, at its first
+        occurrence.
 
     Returns
     -------

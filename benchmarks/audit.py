@@ -46,8 +46,8 @@ CATEGORIES = {
 # How often a page is opened, and how often Lighthouse times it.
 TURNS = 5
 SLOWER = 4
-# The milliseconds after loading in which further requests still count.
-QUIET = 1000
+# Requests within so many milliseconds after loading still count.
+WAIT_MS = 1000
 TARGETS = (
     Target("KB", at_most=300, where={"made by": OURS}),
     Target("largest paint, s", at_most=1, where={"made by": OURS}),
@@ -102,7 +102,7 @@ def serving(folder):
     server.shutdown()
 
 
-def opened(browser, address, slower=SLOWER, quiet=QUIET):
+def opened(browser, address, slower=SLOWER, wait_ms=WAIT_MS):
     """Open a page in a new profile; return its kilobytes, largest-paint seconds and shift."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     devtools = page.context.new_cdp_session(page)
@@ -112,7 +112,7 @@ def opened(browser, address, slower=SLOWER, quiet=QUIET):
     devtools.on("Network.loadingFinished", lambda told: sizes.append(told["encodedDataLength"]))
     page.add_init_script(SHIFTS)
     page.goto(address, wait_until="load", timeout=120_000)
-    page.wait_for_timeout(quiet)
+    page.wait_for_timeout(wait_ms)
     seconds = page.evaluate(PAINT) / 1000
     shift = page.evaluate("window.shift")
     page.close()
@@ -122,16 +122,16 @@ def opened(browser, address, slower=SLOWER, quiet=QUIET):
 def lighthouse(program, address, turns=TURNS):
     """Return Lighthouse's score of a page in each category, of 100; performance is a median."""
     folder = VENDOR / "lighthouse"
-    wanted = ROOT / "benchmarks" / "lighthouse"
-    lock = (wanted / "package-lock.json").read_bytes()
+    pinned = ROOT / "benchmarks" / "lighthouse"
+    lock = (pinned / "package-lock.json").read_bytes()
     if not (folder / "installed").exists() or (folder / "installed").read_bytes() != lock:
         shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(wanted, folder)
+        shutil.copytree(pinned, folder)
         install(folder)
         (folder / "installed").write_bytes(lock)
     reports = []
     for turn in range(turns):
-        wanted = CATEGORIES if turn == 0 else ["performance"]
+        categories = CATEGORIES if turn == 0 else ["performance"]
         done = subprocess.run(
             [
                 node(),
@@ -140,7 +140,7 @@ def lighthouse(program, address, turns=TURNS):
                 "--output=json",
                 "--quiet",
                 "--no-enable-error-reporting",
-                f"--only-categories={','.join(wanted)}",
+                f"--only-categories={','.join(categories)}",
                 "--chrome-flags=--headless=new --no-sandbox --disable-gpu",
             ],
             env={**os.environ, "CHROME_PATH": program},
@@ -208,7 +208,7 @@ def peers():
 
 def measure(turns=TURNS):
     """Return one row per page: ours, our heaviest, and the chapter built by other tools."""
-    from tests.machine import QUIET as FLAGS
+    from tests.machine import QUIET
 
     program = browser_program()
     with (
@@ -216,13 +216,13 @@ def measure(turns=TURNS):
         serving(BUILT) as elsewhere,
         sync_playwright() as playwright,
     ):
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=program, args=QUIET)
         addresses = {
             path.relative_to(SITE).as_posix(): f"{site}/{path.relative_to(SITE).as_posix()}"
             for path in sorted(SITE.glob("e[sn]/*.html"))
         }
         weights = {
-            name: opened(browser, address, slower=1, quiet=300)[0]
+            name: opened(browser, address, slower=1, wait_ms=300)[0]
             for name, address in addresses.items()
         }
         heaviest = max(weights, key=weights.get)

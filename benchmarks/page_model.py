@@ -59,7 +59,8 @@ for (let turn = 0; turn <= Number(turns); turn++) {
 console.log(JSON.stringify(found));
 """
 
-# Both write after the same six tokens. What the beginning costs is taken off.
+# Both continue the same six tokens. The time of the first token, which includes reading them, is
+# subtracted.
 IN_CHROMIUM = """async ([turns, count]) => {
   const { finished, greedyChoice, loadLlama } = await import("/llama.mjs");
   const { roomFor } = await import("/packed.mjs");

@@ -75,7 +75,7 @@ TUNING = {"steps": 60, "batch": 32, "rates": (5e-4, 1e-3, 2e-3)}
 PREFERRING = {"steps": 60, "batch": 32, "rates": (3e-5, 1e-4, 3e-4), "beta": 0.1, "prompts": 1024}
 TURNED = (0.0, 0.1, 0.3, 0.5)
 REWARDING = {"steps": 100, "prompts": 16, "rates": (6e-4, 1.2e-3, 2.4e-3)}
-LEASHES, PRICED = (0.0, 0.1, 0.3), (0.0, 0.3)
+LEASHES_WITH_A_HOLE, LEASHES = (0.0, 0.1, 0.3), (0.0, 0.3)
 VARIANCE = {"batches": 24, "prompts": 8}
 N_BEST = (1, 2, 4, 8, 16, 32)
 CANDIDATES = ("two hot beaches", "the hot milk")
@@ -496,7 +496,7 @@ def rewarding(reference, kind, rate, seed, leash=0.0, watched=None, n_steps=None
             watched(number, model)
         asked = [source for source, _ in rng.sample(parts()["prompts"], REWARDING["prompts"])]
         said = answers(model, asked, N_DRAWN, generator)
-        rewards = true = rewarded(verifier, asked, said)
+        verified = rewards = rewarded(verifier, asked, said)
         if kind == "majority":
             rewards = by_majority(said, len(asked))
         if kind == "by chance":
@@ -509,7 +509,7 @@ def rewarding(reference, kind, rate, seed, leash=0.0, watched=None, n_steps=None
         with torch.no_grad():
             before = log_probabilities(reference, ids, taught)
         away = kl_estimate(logged, before).sum(dim=1).mean()
-        told.append((true.mean().item(), -logged.sum(dim=1).mean().item(), away.item()))
+        told.append((verified.mean().item(), -logged.sum(dim=1).mean().item(), away.item()))
         return policy_gradient_loss(logged.sum(dim=1), earned.flatten()) + leash * away
 
     # The schedule spans all steps, so that a test can run the first ones alone.
@@ -556,7 +556,7 @@ def of_reward(seed, kind, leash=0.0, rate_of="verifier"):
     return measure
 
 
-def of_found(seed):
+def of_tuning_on_passed(seed):
     """Return the row of fine-tuning on the right answers among as many samples as GRPO draws."""
 
     def measure(stored):
@@ -602,7 +602,7 @@ def gradient(loss, model):
     return torch.cat([one.flatten() for one in found])
 
 
-def spread(model, seed, batches=None):
+def gradient_variance(model, seed, batches=None):
     """Return the variance of the gradient of the same draws, with each kind of baseline.
 
     With the mean of the other answers of the group as the baseline, or a constant, the gradient has
@@ -647,7 +647,7 @@ def of_baseline(seed, name):
             model, _ = taught_by_reward(seed, "verifier", 0.0, tuning_rate, rate)
         else:
             model = tuned(base(seed), parts()["prompts"][: int(name)], tuning_rate, seed)
-        return rounded(spread(model, seed))
+        return rounded(gradient_variance(model, seed))
 
     return measure
 
@@ -742,15 +742,15 @@ def rows():
             name = "better answers alone" if share is None else str(share)
             add(of_preferences(seed, share), "preferences", name, one)
         add(of_reward(seed, "verifier"), "reward", "verifier", one)
-        add(of_found(seed), "reward", "tuned on what is right", one)
+        add(of_tuning_on_passed(seed), "reward", "tuned on what is right", one)
         for name in ("before", "before, colder", "after", "after, colder"):
             add(of_draws(seed, name), "draws", name, one)
         if seed in FEW:
             for name in (*map(str, EXAMPLES), "rewarded"):
                 add(of_baseline(seed, name), "baseline", name, one)
-        for leash in LEASHES:
+        for leash in LEASHES_WITH_A_HOLE:
             add(of_reward(seed, "hole", leash, "hole"), "hole", str(leash), one)
-        for leash in PRICED if seed in FEW else ():
+        for leash in LEASHES if seed in FEW else ():
             add(of_reward(seed, "verifier", leash, "hole"), "leash", str(leash), one)
         if seed == SEEDS[0]:
             add(candidates, "candidates")

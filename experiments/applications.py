@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from attn.applications import models
-from attn.applications._sequences import AT_A_TIME, predict
+from attn.applications._sequences import SEQUENCES_AT_A_TIME, predict
 from attn.applications._sequences import collate as collate_pairs
 from attn.applications.question_answering import QuestionAnswerer, answerer, spans
 from attn.applications.question_answering.encoding import collate, encode
@@ -68,8 +68,8 @@ def read(reader, examples, *, masked=True):
     encoded = [
         encode(reader.tokenizer, reader.marks_question_words, *example[:2]) for example in examples
     ]
-    for at in range(0, len(encoded), AT_A_TIME):
-        some = encoded[at : at + AT_A_TIME]
+    for at in range(0, len(encoded), SEQUENCES_AT_A_TIME):
+        some = encoded[at : at + SEQUENCES_AT_A_TIME]
         batch = collate(some)
         with without_padding_mask() if not masked else nullcontext():
             start, end, _ = reader.model(batch["ids"], batch["roles"], batch["lengths"])

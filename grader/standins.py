@@ -171,7 +171,7 @@ class Shell(Nothing):
                 left = statements[place + 1 :]
                 self.definitions += [(n, name) for n in left if isinstance(n, DEFINITIONS)]
                 raise
-            except BaseException as error:  # noqa: BLE001 - SystemExit too: one is one
+            except BaseException as error:  # noqa: BLE001 - a statement may also raise SystemExit
                 self.errors.append(error)
 
     def run_definitions(self):
@@ -182,7 +182,7 @@ class Shell(Nothing):
                 self._run_statement(node, name)
             except self.time_up:
                 raise
-            except BaseException as error:  # noqa: BLE001
+            except BaseException as error:  # noqa: BLE001 - a statement may also raise SystemExit
                 self.errors.append(error)
 
     def run_line_magic(self, name, line, *args, **kwargs):

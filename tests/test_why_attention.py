@@ -167,3 +167,13 @@ def test_javascript_says_which_patches_lead(node):
 def test_invalid_pictures_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         PatchAsker(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [("asked", 7, "whole number from 0 to 1"), ("strength", 9.0, "number from 0 to 2")],
+)
+def test_a_query_and_a_strength_that_do_not_exist_cannot_be_set(name, value, wanted):
+    asker = PatchAsker([[1.0]], {"a": [1.0], "b": [2.0]})
+    with pytest.raises(ValueError, match=f"^{name}: expected a {wanted}, got {value}$"):
+        setattr(asker, name, value)

@@ -25,7 +25,7 @@ from attn.tokenizer.base import Tokenizer
 from attn.training import cross_entropy, pad, shift
 from attn.transformer import Transformer, TransformerConfig
 
-AT_A_TIME = 128
+SEQUENCES_AT_A_TIME = 128
 
 Sequenced = TypeVar("Sequenced", bound=Sized)
 Ids: TypeAlias = list[int]
@@ -78,8 +78,8 @@ def by_length(
 ) -> Iterator[list[int]]:
     """Yield the indices of sequences in batches of similar `length`."""
     order = sorted(range(len(sequences)), key=lambda i: length(sequences[i]))
-    for start in range(0, len(order), AT_A_TIME):
-        yield order[start : start + AT_A_TIME]
+    for start in range(0, len(order), SEQUENCES_AT_A_TIME):
+        yield order[start : start + SEQUENCES_AT_A_TIME]
 
 
 def collate(pairs: Sequence[tuple[Ids, Ids]]) -> Batch:

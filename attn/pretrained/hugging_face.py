@@ -145,7 +145,7 @@ def _tensors(path: Path) -> dict[str, Tensor]:
     try:
         with safe_open(path, framework="pt") as file:
             layout = (file.metadata() or {}).get("format", "pt")
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no dict
     except OSError as error:
         raise argument_error(
             str(path), "a file that can be read", error.strerror or error

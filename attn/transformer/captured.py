@@ -85,8 +85,8 @@ class _Recorded:
             self.ids, self.slots = ids.clone(), slots.clone()
             stream = torch.cuda.Stream()
             stream.wait_stream(torch.cuda.current_stream())
-            # Two steps come before the recording, which must not contain what libraries prepare at
-            # a first call.
+            # Libraries allocate and tune in their first calls. Two steps before the recording keep
+            # that out of it.
             with torch.cuda.stream(stream):
                 for _ in range(2):
                     model.in_room(self.ids, cache, self.slots)

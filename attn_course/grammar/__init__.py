@@ -15,7 +15,7 @@ the same for the same seed. A pair is an `attn.corpus.Pair`.
 `sentences`                 simple sentences, one function for each construction
 `compound_sentences`        relative clauses, reasons, coordination
 `generating`                ``generate`` pairs; ``translate`` a sentence of the grammar
-`splits`                    ``splits``: training, tests, and four kinds of the unseen
+`splits`                    ``splits``: training, tests, and four kinds of unseen sentences
 `template_splits`           ``without_neighbours``: training that keeps away from the tests
 `documents`                 ``document_pairs``: the examples of the course's documents
 ==========================  ==============================================================

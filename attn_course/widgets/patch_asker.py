@@ -80,17 +80,21 @@ class PatchAsker(Widget):
             )
         labels = check_labels("queries", queries)
         vectors = check_array("queries", [*queries.values()], len(labels), pixels).round(3)
-        strength = check_real("strength", strength)
-        if not 0 <= strength <= 2:
-            raise argument_error("strength", "a number from 0 to 2", strength)
         super().__init__(
             language,
             patches=patches.tolist(),
             labels=labels,
             queries=vectors.tolist(),
             asked=check_whole("asked", asked, 0, len(labels) - 1),
-            strength=strength,
+            strength=_check_strength(strength),
         )
+
+    @traitlets.validate("asked", "strength")
+    def _validate(self, proposal):
+        name, value = proposal["trait"].name, proposal["value"]
+        if name == "strength":
+            return _check_strength(value)
+        return check_whole(name, value, 0, len(self.labels) - 1)
 
     @property
     def scores(self):
@@ -112,3 +116,10 @@ class PatchAsker(Widget):
 
     def __repr__(self):
         return f"PatchAsker({self.labels!r}, language={self.language!r})"
+
+
+def _check_strength(strength):
+    strength = check_real("strength", strength)
+    if not 0 <= strength <= 2:
+        raise argument_error("strength", "a number from 0 to 2", strength)
+    return strength

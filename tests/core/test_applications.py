@@ -623,7 +623,7 @@ def test_a_translation_is_no_longer_than_the_learned_positions(beam_width, monke
         ("visual_question", 5, r"examples\[0\].question: expected at most 4 tokens"),
     ],
 )
-def test_examples_longer_than_the_positions_are_left_out_of_training(name, most, message):
+def test_training_refuses_examples_longer_than_the_positions(name, most, message):
     wanted = f"^{message}, for which the model learned positions, got "
     with pytest.raises(ValueError, match=wanted):
         fit(name, sizes=LEARNED | {"max_len": most})

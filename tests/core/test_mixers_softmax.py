@@ -98,7 +98,7 @@ def test_query_key_norm_equals_that_of_qwen3(x):
 
 
 def test_query_key_norm_bounds_the_scores(x):
-    """Tokens that are twice as large have the same weights."""
+    """Tokens that are 30 times as large have the same weights."""
     module = ours(MultiHead(qk_norm=True))
     nn.init.ones_(module.q_norm.weight)
     module.q_norm.eps = module.k_norm.eps = 1e-12

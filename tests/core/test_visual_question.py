@@ -472,7 +472,7 @@ def test_it_learns_the_colours_of_things(answerer, unseen):
 
 
 def test_scores_equal_the_means_computed_in_a_loop(untrained, monkeypatch):
-    monkeypatch.setattr(answerer_module, "AT_A_TIME", 32)
+    monkeypatch.setattr(answerer_module, "EXAMPLES_AT_A_TIME", 32)
     examples = make_examples(80, "en", seed=3)
     scores, right, masses, hits, chances = untrained.evaluate(examples), {}, [], [], []
     for example in examples:

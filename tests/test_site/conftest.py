@@ -111,8 +111,8 @@ def browser(needed):
         running.close()
 
 
-# Mark one of the texts that share a kind of element and all that decides their contrast. In an SVG
-# a text may lie on anything, so that each is marked.
+# Texts in the same kind of element, with the same colours and size, have the same contrast: one of
+# them is marked for axe-core. In an SVG, text may lie on anything, so each text is marked.
 MARK_CONTRASTS = """() => {
   const known = new Set();
   for (const node of document.querySelectorAll("body, body *")) {
@@ -140,7 +140,7 @@ MARK_CONTRASTS = """() => {
 def violations():
     """Return a list of what axe-core finds wrong in a tab, by all its rules or by some.
 
-    Most of its time it would compare the colours of words that look alike: of these it gets one.
+    axe-core spends most of its time on contrast, so it checks one of the texts that look alike.
     """
     from vendor import fetch
 

@@ -19,7 +19,7 @@ OUTSIDE, CONTEXT, MARKED = range(3)
 MAX_WORDS = 8
 
 
-class SpanReader(Checkpoint, nn.Module):
+class SpanReader(Checkpoint):
     """Read question and context together; score where an answer may start and end.
 
     A learned vector for the role of each token is added to its embedding. Without the mark on

@@ -53,7 +53,7 @@ def translate_lines(
     beam_width, length_penalty
         As in `Translator.translate`.
     mark_guessed : bool, default False
-        Whether to mark what is rather wrong than right, as `Translation.marked` does.
+        Whether to mark the words that are more likely wrong than right, as `Translation.marked` does.
 
     Yields
     ------

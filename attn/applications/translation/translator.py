@@ -54,7 +54,7 @@ class TranslationAttention(NamedTuple):
 
     @property
     def guessed(self) -> list[bool]:
-        """Whether each target token belongs to a word that is rather wrong than right."""
+        """Whether each target token belongs to a word that is more likely wrong than right."""
         return [bool(p < certainty.GUESSED) for p in self.probabilities]
 
 

@@ -34,7 +34,7 @@ SIZES: dict[str, Any] = {
 TRAINING = TrainingConfig(
     steps=2000, learning_rate=2e-3, betas=(0.9, 0.95), label_smoothing=0.0, device="cpu"
 )
-AT_A_TIME = 256
+EXAMPLES_AT_A_TIME = 256
 
 
 class Example(Protocol):
@@ -199,8 +199,8 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         examples = _checked(examples, "kind", "asked")
         is_right: list[bool] = []
         parts: list[NDArray[np.floating]] = []
-        for start in range(0, len(examples), AT_A_TIME):
-            some = examples[start : start + AT_A_TIME]
+        for start in range(0, len(examples), EXAMPLES_AT_A_TIME):
+            some = examples[start : start + EXAMPLES_AT_A_TIME]
             batch = [(example.image, self._encode(example.question), 0) for example in some]
             image, ids, lengths, _ = placed(self.model, *collate(batch))
             mask = padding_mask(lengths, ids.shape[1])

@@ -13,13 +13,13 @@ def patch_effect(clean, corrupted, patched):
     clean, corrupted : array, shape (n_pairs,)
         The scores of both texts of each pair as they are.
     patched : array, shape (n_pairs, ...)
-        Those of the corrupted text with something exchanged: layers, positions, heads.
+        The scores of the corrupted text with something exchanged: layers, positions, heads.
 
     Returns
     -------
     array, shape (...)
-        What the patches gain, added up over pairs, over what there was to gain: 0 where nothing
-        changes and 1 where the clean score is reached.
+        The sum of what the patches gain over all pairs, divided by the sum of what they could gain:
+        0 where nothing changes and 1 where the clean score is reached.
 
     References
     ----------
@@ -49,11 +49,11 @@ def cases(seed):
         if n_pairs > 4:
             # A pair whose scores hardly differ, and one whose corrupted score is the higher one.
             clean[-1], clean[-2] = corrupted[-1] + 0.1, corrupted[-2] - 0.8
-        apart = (-1, *[1] * len(shape))
+        columns = (-1, *[1] * len(shape))
         # The patch moves the single pair away from the clean score, so that a lost sign shows.
         low, high = (-0.2, 1.1) if n_pairs > 1 else (-0.4, -0.1)
         share = rng.uniform(low, high, (n_pairs, *shape))
-        patched = corrupted.reshape(apart) + share * (clean - corrupted).reshape(apart)
+        patched = corrupted.reshape(columns) + share * (clean - corrupted).reshape(columns)
         if n_pairs > 4:
             patched += rng.uniform(0.1, 0.3, (n_pairs, *shape))  # must not change the other scores
         return {"clean": clean, "corrupted": corrupted, "patched": patched}
@@ -61,17 +61,18 @@ def cases(seed):
     return [draw(1), draw(5), draw(4, 4), draw(3, 6), draw(6, 4, 5), draw(5, 5, 5)]
 
 
-def _apart(scores, patched):
+def _with_axes_of(scores, patched):
+    """Return scores with the axes of `patched`, so that they broadcast pair by pair."""
     return scores.reshape(-1, *[1] * (patched.ndim - 1))
 
 
 def _mean_of_shares(clean, corrupted, patched):
-    clean, corrupted = _apart(clean, patched), _apart(corrupted, patched)
+    clean, corrupted = _with_axes_of(clean, patched), _with_axes_of(corrupted, patched)
     return ((patched - corrupted) / (clean - corrupted)).mean(axis=0)
 
 
 def _each_pair(clean, corrupted, patched):
-    clean, corrupted = _apart(clean, patched), _apart(corrupted, patched)
+    clean, corrupted = _with_axes_of(clean, patched), _with_axes_of(corrupted, patched)
     return (patched - corrupted) / (clean - corrupted)
 
 
@@ -86,7 +87,7 @@ def _last_axis(clean, corrupted, patched):
 
 
 def _gained(clean, corrupted, patched):
-    return patched - _apart(corrupted, patched)
+    return patched - _with_axes_of(corrupted, patched)
 
 
 def _median_of_scores(clean, corrupted, patched):
@@ -126,12 +127,20 @@ MISTAKES = {
         lambda *scores: patch_effect(*scores) / len(scores[0]),
     ),
     "parentheses": (
-        lambda a, b, patched: patched.mean(axis=0) - b.mean() / a.mean() - b.mean(),
-        lambda a, b, patched: (patched.mean(axis=0) - b.mean()) / a.mean() - b.mean(),
+        lambda clean, corrupted, patched: (
+            patched.mean(axis=0) - corrupted.mean() / clean.mean() - corrupted.mean()
+        ),
+        lambda clean, corrupted, patched: (
+            (patched.mean(axis=0) - corrupted.mean()) / clean.mean() - corrupted.mean()
+        ),
     ),
     "lined_up_at_the_end": (
-        lambda a, b, patched: (patched - b).sum(axis=0) / (a - b).sum(),
-        lambda a, b, patched: ((patched - b) / (a - b)).mean(axis=0),
+        lambda clean, corrupted, patched: (
+            (patched - corrupted).sum(axis=0) / (clean - corrupted).sum()
+        ),
+        lambda clean, corrupted, patched: ((patched - corrupted) / (clean - corrupted)).mean(
+            axis=0
+        ),
     ),
     "not_divided": (
         lambda clean, corrupted, patched: patched.mean(axis=0) - corrupted.mean(),
@@ -156,7 +165,9 @@ MISTAKES = {
     "over_everything": (_over_everything,),
     "other_axis": (
         _last_axis,
-        lambda a, b, patched: (patched.mean(axis=-1) - b.mean()) / (a.mean() - b.mean()),
+        lambda clean, corrupted, patched: (
+            (patched.mean(axis=-1) - corrupted.mean()) / (clean.mean() - corrupted.mean())
+        ),
     ),
 }
 
