@@ -27,7 +27,7 @@ def attention_kernel(
     query, key, value, output,
     tgt_len, src_len, scale,
     D_K: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, IS_CAUSAL: tl.constexpr,
-):  # fmt: skip
+):  # fmt: skip # A line each for tensors, sizes and constants.
     """Compute `ROWS` rows of the output of one head; each program computes other rows."""
     head, first = tl.program_id(1), tl.program_id(0) * ROWS
     row, place = first + tl.arange(0, ROWS), tl.arange(0, D_K)
@@ -128,5 +128,5 @@ def attention(
         attention_kernel[grid](
             query.contiguous(), key.contiguous(), value.contiguous(), output,
             tgt_len, src_len, scale, d_k, rows, columns, is_causal,
-        )  # fmt: skip
+        )  # fmt: skip # A line each for tensors, sizes and constants.
     return output

@@ -48,8 +48,11 @@ def test_an_interrupted_run_continues_where_it_stopped(toy):
     experiment, asked, told = toy
     experiment.run(only=2)
     assert read(experiment.file) == {
-        "n": 3, "rates": {"a": 0.5}, "loss": {"a": [[1]]}, "right": {"a": [2]}
-    }  # fmt: skip
+        "n": 3,
+        "rates": {"a": 0.5},
+        "loss": {"a": [[1]]},
+        "right": {"a": [2]},
+    }
     with pytest.raises(KeyboardInterrupt):
         experiment.run()
     assert read(experiment.file)["long"] == {"steps": [0, 1]}

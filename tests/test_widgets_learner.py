@@ -31,12 +31,18 @@ def torch_model(parameters, sizes, **options):
     """Return the model in our layers, with the weights of the page's."""
     model = Transformer(
         TransformerConfig(
-            vocab_size=sizes["sourceSize"], tgt_vocab_size=sizes["targetSize"], d_model=sizes["dModel"],
-            n_heads=sizes["nHeads"], n_layers=sizes["nLayers"], d_ff=sizes["dFf"], norm="pre", dropout=0.0,
+            vocab_size=sizes["sourceSize"],
+            tgt_vocab_size=sizes["targetSize"],
+            d_model=sizes["dModel"],
+            n_heads=sizes["nHeads"],
+            n_layers=sizes["nLayers"],
+            d_ff=sizes["dFf"],
+            norm="pre",
+            dropout=0.0,
             tie_embeddings=False,
             **options,
         )
-    ).double()  # fmt: skip
+    ).double()
     own = dict(model.named_parameters())
     weights = {}
     for name, values in parameters.items():

@@ -208,4 +208,4 @@ CHAPTERS = {
         "This chapter leaves the machine alone as well: it counts what the machine computes and moves, and what a larger "
         "one costs. In its example for a pencil one query shares its attention among `tgt_len` = 4 tokens.",
     ),
-}  # fmt: skip
+}  # fmt: skip # Each chapter stays on one screen.

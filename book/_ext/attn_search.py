@@ -25,7 +25,7 @@ SYMBOLS = {
     "cos": "cos", "Pr": "Pr", ",": " ", ";": " ", " ": " ", "quad": " ", "%": "%", "_": "_",
     "{": "{", "}": "}", "left": "", "right": "", "big": "", "Big": "", "bigl": "", "bigr": "",
     "!": "", "displaystyle": "",
-}  # fmt: skip
+}  # fmt: skip # The table stays on one screen.
 GROUP = r"\{([^{}]*)\}"
 
 

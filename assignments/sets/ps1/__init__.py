@@ -109,4 +109,4 @@ SET = ProblemSet(
         Slip("averages the random words", "negative-sampling", ".sum(axis=-1)\n    d_right",
              ".mean(axis=-1)\n    d_right", "mean_of_negatives"),
     ),
-)  # fmt: skip
+)  # fmt: skip # Each slip stays beside its edit.

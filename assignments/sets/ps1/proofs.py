@@ -380,7 +380,7 @@ SLIPS = {
             ("a slip of its own", None, "return x", "return 1.1 * x"),
         ],
     ),
-}  # fmt: skip
+}  # fmt: skip # Each mistake stays beside its edit.
 
 WORTH = {
     (NEAREST, "no lengths of words"): (0, "wrong"),

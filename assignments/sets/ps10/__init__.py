@@ -91,4 +91,4 @@ SET = ProblemSet(
         "penalties": {"es": "con penalización", "en": "with a penalty"},
         "new words": {"es": "palabras nuevas", "en": "new words"},
     },
-)  # fmt: skip
+)  # fmt: skip # Each slip stays beside its edit.

@@ -406,7 +406,7 @@ SLIPS = {
             ("writes into the stream", None, "    logits =", "    stream += 1e-12\n    logits ="),
         ],
     ),
-}  # fmt: skip
+}  # fmt: skip # Each mistake stays beside its edit.
 
 WORTH = {
     (SCORES, "nearest"): (11, "partial"),

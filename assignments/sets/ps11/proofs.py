@@ -367,7 +367,7 @@ SLIPS = {
             ("writes into x", None, "    query, key", "    x *= 2\n    query, key"),
         ],
     ),
-}  # fmt: skip
+}  # fmt: skip # Each mistake stays beside its edit.
 
 WORTH = {
     (SCAN, "from nothing"): (15, "partial"),

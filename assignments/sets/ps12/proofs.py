@@ -385,7 +385,7 @@ SLIPS = {
             ("writes into the rewards", None, "    n = len", "    rewards += 1\n    n = len"),
         ],
     ),
-}  # fmt: skip
+}  # fmt: skip # Each mistake stays beside its edit.
 
 WORTH = {
     (HACK, "three words"): (17, "partial"),

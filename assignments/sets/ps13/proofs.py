@@ -269,7 +269,7 @@ SLIPS = {
             ("no limit", None, "int(max(0, np.ceil(smallest)))", "int(np.ceil(smallest))"),
         ],
     ),
-}  # fmt: skip
+}  # fmt: skip # Each mistake stays beside its edit.
 
 WORTH = {
     (TILES, "not a number"): (16, "partial"),

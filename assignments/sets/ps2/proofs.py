@@ -444,7 +444,7 @@ SLIPS = {
             ("a slip of its own", None, "/ np.sqrt", "* 1.1 / np.sqrt"),
         ],
     ),
-}  # fmt: skip
+}  # fmt: skip # Each mistake stays beside its edit.
 
 WORTH = {
     (SOFTMAX, "no maximum"): (12, "partial"),

@@ -475,7 +475,7 @@ SLIPS = {
             ("a slip of its own", None, "/ np.sqrt", "* 1.1 / np.sqrt"),
         ],
     ),
-}  # fmt: skip
+}  # fmt: skip # Each mistake stays beside its edit.
 
 WORTH = {
     (PACK, "reshape alone"): (0, "wrong"),

@@ -429,7 +429,7 @@ SLIPS = {
             ("a slip of its own", None, "w_1) @ w_2", "w_1) @ w_2 / 2"),
         ],
     ),
-}  # fmt: skip
+}  # fmt: skip # Each mistake stays beside its edit.
 
 WORTH = {
     (RMS, "mean subtracted"): (0, "wrong"),

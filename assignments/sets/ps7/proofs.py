@@ -607,7 +607,7 @@ SLIPS = {
             ("a slip of its own", None, "counts.sum()", "(counts.sum() + 1)"),
         ],
     ),
-}  # fmt: skip
+}  # fmt: skip # Each mistake stays beside its edit.
 
 WORTH = {
     (NEXT, "no shift"): (0, "wrong"),

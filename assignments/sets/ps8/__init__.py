@@ -94,4 +94,4 @@ SET = ProblemSet(
              "precisions.prod()", "no_penalty"),
         Slip("does not mend the fault", "mended-beam", "if all(", "if any(", "first_to_end"),
     ),
-)  # fmt: skip
+)  # fmt: skip # Each slip stays beside its edit.

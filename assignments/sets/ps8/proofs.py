@@ -522,7 +522,7 @@ def corpus_bleu(candidates, references, max_n):
              "    beam = [(0.0, [])]\n    log_probabilities[end] = 0"),
         ],
     ),
-}  # fmt: skip
+}  # fmt: skip # Each mistake stays beside its edit.
 
 WORTH = {
     (GREEDY, "never stops"): (0, "wrong"),

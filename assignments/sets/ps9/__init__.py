@@ -91,4 +91,4 @@ SET = ProblemSet(
         "kept whole": {"es": "borradores enteros", "en": "drafts kept whole"},
         "empty drafts": {"es": "borradores vacíos", "en": "empty drafts"},
     },
-)  # fmt: skip
+)  # fmt: skip # Each slip stays beside its edit.

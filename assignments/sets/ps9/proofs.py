@@ -406,7 +406,7 @@ SLIPS = {
             ("writes into x", None, "    normed", "    x += 1e-12\n    normed"),
         ],
     ),
-}  # fmt: skip
+}  # fmt: skip # Each mistake stays beside its edit.
 
 WORTH = {
     (ROTATE, "numbers them"): (9, "partial"),
