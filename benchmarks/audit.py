@@ -10,24 +10,21 @@ The lock file in ``benchmarks/lighthouse`` pins Lighthouse and all its packages,
 each.
 """
 
-import contextlib
 import functools
 import gzip
-import http.server
 import json
 import os
 import shutil
 import statistics
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
 from benchmarks.report import ROOT, Target
 from benchmarks.timing import spread
-from benchmarks.widget_latency import SITE, QuietHandler, browser_program
+from benchmarks.widget_latency import SITE, QuietHandler, browser_program, serving
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
@@ -90,16 +87,6 @@ def packed(path):
     content = path.read_bytes()
     is_packed = path.suffix not in {".woff2", ".woff", ".png", ".jpg", ".zip", ".whl"}
     return (gzip.compress(content) if is_packed else content), is_packed
-
-
-@contextlib.contextmanager
-def serving(folder):
-    """Serve a folder; yield its URL."""
-    handler = functools.partial(Packing, directory=str(folder))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
 
 
 def opened(browser, address, slower=SLOWER, wait_ms=WAIT_MS):
@@ -212,8 +199,8 @@ def measure(turns=TURNS):
 
     program = browser_program()
     with (
-        serving(SITE) as site,
-        serving(BUILT) as elsewhere,
+        serving(SITE, Packing) as site,
+        serving(BUILT, Packing) as elsewhere,
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=program, args=QUIET)

@@ -5,16 +5,12 @@ time on the clock depends on what else runs on the machine. Each start is a new 
 cache. It needs a browser and chapter 03 of the built site.
 """
 
-import functools
-import http.server
-import threading
-
 import psutil
 from playwright.sync_api import sync_playwright
 
 from benchmarks.report import Target
 from benchmarks.timing import spread
-from benchmarks.widget_latency import SITE, QuietHandler, browser_program
+from benchmarks.widget_latency import SITE, browser_program, serving
 
 TARGETS = (
     Target("seconds of processor", at_most=6.0, where={"check": "the first"}),
@@ -72,19 +68,14 @@ def checks(page, address):
 
 def measure():
     """Return a row for each kind of check, over several starts of a browser."""
-    handler = functools.partial(QuietHandler, directory=str(SITE))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    address = f"http://127.0.0.1:{server.server_port}"
     program, found = browser_program(), {}
-    with sync_playwright() as playwright:
+    with serving(SITE) as address, sync_playwright() as playwright:
         # Each run has its own browser, which has compiled nothing yet.
         for _ in range(COLD):
             browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
             for check, seconds in checks(browser.new_page(), address).items():
                 found.setdefault(check, []).extend(seconds)
             browser.close()
-    server.shutdown()
     return [
         {"check": check, "seconds of processor": spread(seconds)}
         for check, seconds in found.items()

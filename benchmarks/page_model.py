@@ -7,14 +7,11 @@ Then, in Chromium, the same file is read by llama.cpp in WebAssembly (wllama, on
 with ours: the time on the wall for each token.
 """
 
-import functools
-import http.server
 import json
 import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
@@ -22,7 +19,7 @@ from playwright.sync_api import sync_playwright
 from attn.io import write_whole
 from attn_course.widgets import _source
 from benchmarks.timing import ratio, spread
-from benchmarks.widget_latency import QuietHandler, browser_program
+from benchmarks.widget_latency import browser_program, serving
 
 TURNS = 7
 PROMPT = 30
@@ -125,16 +122,12 @@ def measure_in_chromium(path, kernel, turns=TURNS, count=20):
             shutil.copy(file, folder)
         shutil.copy(kernel, Path(folder, "packed.wasm"))
         Path(folder, "model.gguf").symlink_to(path)
-        handler = functools.partial(QuietHandler, directory=folder)
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        with sync_playwright() as playwright:
+        with serving(folder) as address, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
             page = browser.new_page()
-            page.goto(f"http://127.0.0.1:{server.server_port}/index.html")
+            page.goto(f"{address}/index.html")
             found = page.evaluate(IN_CHROMIUM, [turns, count])
             browser.close()
-        server.shutdown()
     return found
 
 

@@ -6,12 +6,9 @@ words with greedy search. Give the name of the model to measure: ``python -m
 benchmarks.translator_latency grammar``.
 """
 
-import functools
-import http.server
 import statistics
 import sys
 import tempfile
-import threading
 from itertools import islice
 from pathlib import Path
 
@@ -21,7 +18,7 @@ from attn.applications.models import TRANSLATOR
 from attn.applications.translation import Translator
 from attn_course.grammar import generate
 from attn_course.widgets import LiveTranslator, _source
-from benchmarks.widget_latency import QuietHandler, browser_program
+from benchmarks.widget_latency import browser_program, serving
 
 SENTENCES = 100
 TEN_WORDS = (
@@ -92,17 +89,18 @@ def main(name=TRANSLATOR):
     example = Translator.pretrained(name).attention(texts[0])
     widget = LiveTranslator(example, pretrained=name, language="en")
     program = browser_program()
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serving(folder) as address,
+        sync_playwright() as playwright,
+    ):
         write_page(Path(folder), widget)
-        handler = functools.partial(QuietHandler, directory=folder)
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         print(f"{'milliseconds':<34}{'median':>8}{'p95':>8}")
         first = []
         for _ in range(VISITS):
             page = browser.new_context().new_page()
-            page.goto(f"http://127.0.0.1:{server.server_port}/")
+            page.goto(f"{address}/")
             first.append(page.evaluate(FIRST))
         report("first translation, model included", first)
         for width in (1, 2, 4):
@@ -110,7 +108,6 @@ def main(name=TRANSLATOR):
             times = page.evaluate(EACH, [texts, width, widget.pretrained])
             report(f"a sentence, beam width {width}", times)
         browser.close()
-        server.shutdown()
 
 
 def report(name, times):

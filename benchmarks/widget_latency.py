@@ -4,6 +4,7 @@ The budget is one frame of a 60 Hz screen, 16.7 ms: style, script and layout of 
 must fit in it. Times are of this machine's browser, so they are given as a share of a frame.
 """
 
+import contextlib
 import functools
 import http.server
 import statistics
@@ -57,23 +58,31 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
         """Log nothing."""
 
 
-def main():
-    """Measure each widget of chapter 03 and print medians and 95th percentiles."""
-    handler = functools.partial(QuietHandler, directory=str(SITE))
+@contextlib.contextmanager
+def serving(folder, handler=QuietHandler):
+    """Serve a folder; yield its URL."""
+    handler = functools.partial(handler, directory=str(folder))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+
+
+def main():
+    """Measure each widget of chapter 03 and print medians and 95th percentiles."""
     program = browser_program()
-    with sync_playwright() as playwright:
+    with serving(SITE) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.goto(f"http://127.0.0.1:{server.server_port}/es/03_self_attention.html")
+        page.goto(f"{address}/es/03_self_attention.html")
         print(f"{'one slider move, as a share of a 60 Hz frame':<46}{'median':>8}{'p95':>8}")
         for name, selector in WIDGETS.items():
             times = sorted(page.evaluate(MEASURE, [selector, MOVES])[10:])
             shares = statistics.median(times) / FRAME_MS, times[int(0.95 * len(times))] / FRAME_MS
             print(f"{name:<46}{shares[0]:>8.2f}{shares[1]:>8.2f}")
         browser.close()
-    server.shutdown()
 
 
 if __name__ == "__main__":
