@@ -186,3 +186,17 @@ def node(tmp_path_factory):
         return json.loads(done.stdout) if done.stdout.strip() else None
 
     return run
+
+
+@pytest.fixture
+def javascript(node, request):
+    """Return a function that evaluates an expression of `input` and what a widget's module exports.
+
+    The widget is the one after which the file of the test is named.
+    """
+    stem = request.path.stem.removeprefix("test_widgets_")
+    return lambda expression, input=None: node(
+        f'import * as widget from "./{stem}.mjs";\nObject.assign(globalThis, widget);\n'
+        f"console.log(JSON.stringify({expression}));",
+        input,
+    )

@@ -21,6 +21,7 @@ from attn_course import plots, set_language
 from attn_course.palette import DARK, LIGHT, RAMP_IN_DARK, in_dark
 from attn_course.plots.lines import spread
 from attn_course.plots.vector import svg
+from tests.contrast import contrast, luminance
 
 SKY = ["The", "sky", "is"]
 SENTENCES = {
@@ -103,21 +104,6 @@ def overlap(a, b):
 def inches(ax):
     ax.figure.canvas.draw()
     return ax.get_window_extent().size / ax.figure.dpi
-
-
-def luminance(colour):
-    """Return the relative luminance of WCAG 2 of an sRGB colour, each channel from 0 to 1."""
-    linear = np.where(
-        np.asarray(colour) <= 0.04045,
-        np.asarray(colour) / 12.92,
-        ((np.asarray(colour) + 0.055) / 1.055) ** 2.4,
-    )
-    return float(linear @ [0.2126, 0.7152, 0.0722])
-
-
-def contrast(a, b):
-    low, high = sorted((luminance(a), luminance(b)))
-    return (high + 0.05) / (low + 0.05)
 
 
 def darkened(colour):
@@ -476,7 +462,7 @@ def test_a_heat_map_refuses_options(options, message):
 
 # what every figure takes and refuses
 
-MATRIX = {
+DRAWINGS = {
     "values": lambda v: plots.heatmap(v, "ab", "ab"),
     "weights": lambda v: plots.head_grid([v, v], "ab", "ab"),
     "encodings": plots.position_map,
@@ -485,7 +471,7 @@ MATRIX = {
 }
 
 
-@pytest.mark.parametrize("name", MATRIX)
+@pytest.mark.parametrize("name", DRAWINGS)
 @pytest.mark.parametrize("bad", [[np.nan], [np.inf, np.nan], [np.inf], [np.nan, -np.inf]])
 def test_nan_and_infinity_are_refused(name, bad):
     values = np.full((2, 2), 0.5)
@@ -496,14 +482,14 @@ def test_nan_and_infinity_are_refused(name, bad):
     with pytest.raises(
         ValueError, match=f"^{name}: expected finite numbers{also}, got {got} NaN or infinite$"
     ):
-        MATRIX[name](values)
+        DRAWINGS[name](values)
 
 
 @pytest.mark.parametrize("name", ["values", "encodings"])
 @pytest.mark.parametrize("bad, got", [("abc", "str"), ([[1.0], [1.0, 2.0]], "list"), (print, "b")])
 def test_arrays_that_are_not_numeric_are_refused(name, bad, got):
     with pytest.raises(ValueError, match=f"^{name}: expected an array of numbers, got {got}"):
-        MATRIX[name](bad)
+        DRAWINGS[name](bad)
 
 
 @pytest.mark.parametrize(

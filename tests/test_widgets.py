@@ -84,6 +84,8 @@ from attn_course.widgets import (
     visual_asker,
     word_guesser,
 )
+from tests.contrast import contrast
+from tests.refusals import refusals
 
 FOLDER = Path(_source.__file__).parent
 PYTHON_TEXTS = {
@@ -411,12 +413,6 @@ def rgb(colour):
     return np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
 
 
-def contrast(*colours):
-    linear = [np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4) for c in colours]
-    low, high = sorted(c @ [0.2126, 0.7152, 0.0722] for c in linear)
-    return (high + 0.05) / (low + 0.05)
-
-
 # The static HTML -----------------------------------------------------------------------------
 
 TOKENS = ["El", "gato", "camina", "en", "la", "calle"]
@@ -674,20 +670,17 @@ def test_the_weights_of_the_playground_follow_its_settings():
     assert widget.labels == ["s₁", "s₂", "s₃"]
 
 
-BAD_EXPLORERS = [
+test_invalid_explorers_are_refused = refusals(
     ({"tokens": []}, "tokens: expected a list of one or more non-empty strings"),
-    ({"tokens": "gato"}, r"query: expected shape \(1, d\), one row per token, got \(6, 4\)"),
+    ({"tokens": "gato"}, r"query: expected shape \(1, any\), got \(6, 4\)"),
     ({"tokens": [*TOKENS[:5], ""]}, "tokens: expected .*non-empty strings"),
     ({"tokens": [*TOKENS[:5], 7]}, "tokens: expected .*strings, got .*7"),
-    (
-        {"query": np.ones((5, 4))},
-        r"query: expected shape \(6, d\), one row per token, got \(5, 4\)",
-    ),
+    ({"query": np.ones((5, 4))}, r"query: expected shape \(6, any\), got \(5, 4\)"),
     ({"query": np.ones(6)}, r"query: expected shape .* got \(6,\)"),
-    ({"key": np.ones((6, 3))}, r"key: expected shape \(6, 4\) to match query, got \(6, 3\)"),
-    ({"value": np.ones((6, 0))}, r"value: expected shape \(6, d\).*got \(6, 0\)"),
-    ({"value": np.full((6, 2), np.nan)}, "value: expected finite numbers, got 12 NaN or infinite"),
-    ({"query": np.full((6, 4), "a")}, "query: expected real numbers, got dtype <U1"),
+    ({"key": np.ones((6, 3))}, r"key: expected shape \(6, 4\), got \(6, 3\)"),
+    ({"value": np.ones((6, 0))}, r"value: expected shape \(6, any\), got \(6, 0\)"),
+    ({"value": np.full((6, 2), np.nan)}, "value: expected a finite number, got nan"),
+    ({"query": np.full((6, 4), "a")}, "query: expected a finite number, got 'a'"),
     ({"mask": "casual"}, "mask: expected one of .* got 'casual'"),
     ({"mask": "padding"}, "padding: expected a list of bool for mask='padding', got None"),
     ({"padding": [True]}, r"padding: expected 6 booleans .*got bool of shape \(1,\)"),
@@ -697,15 +690,8 @@ BAD_EXPLORERS = [
     ({"row": 6}, "row: expected a whole number from 0 to 5, got 6"),
     ({"row": -1}, "row: expected a whole number from 0 to 5, got -1"),
     ({"step": 5}, "step: expected a whole number from 1 to 4, got 5"),
-]
-
-
-@pytest.mark.parametrize(
-    "bad, message", BAD_EXPLORERS, ids=[str(next(iter(b))) for b, _ in BAD_EXPLORERS]
+    of=lambda bad: AttentionExplorer(**{"tokens": TOKENS, **vectors(), **bad}),
 )
-def test_invalid_explorers_are_refused(bad, message):
-    with pytest.raises(ValueError, match=message):
-        AttentionExplorer(**{"tokens": TOKENS, **vectors(), **bad})
 
 
 @pytest.mark.parametrize(
@@ -719,19 +705,14 @@ def test_invalid_changes_are_refused(name, value):
     assert getattr(widget, name) == before
 
 
-@pytest.mark.parametrize(
-    "bad, message",
-    [
-        ({"scores": []}, "scores: expected one or more numbers, got none"),
-        ({"scores": [1.0, np.inf]}, "scores: expected a finite number, got inf"),
-        ({"scores": ["a"]}, "scores: expected a finite number, got 'a'"),
-        ({"labels": ["a"]}, "labels: expected 2, one per score, got 1"),
-        ({"temperature": -1}, "temperature: expected a finite number above 0, got -1"),
-    ],
+test_invalid_playgrounds_are_refused = refusals(
+    ({"scores": []}, "scores: expected one or more numbers, got none"),
+    ({"scores": [1.0, np.inf]}, "scores: expected a finite number, got inf"),
+    ({"scores": ["a"]}, "scores: expected a finite number, got 'a'"),
+    ({"labels": ["a"]}, "labels: expected 2, one per score, got 1"),
+    ({"temperature": -1}, "temperature: expected a finite number above 0, got -1"),
+    of=lambda bad: SoftmaxPlayground(**{"scores": [1.0, 2.0], **bad}),
 )
-def test_invalid_playgrounds_are_refused(bad, message):
-    with pytest.raises(ValueError, match=message):
-        SoftmaxPlayground(**{"scores": [1.0, 2.0], **bad})
 
 
 # Quizzes ---------------------------------------------------------------------------------------
@@ -788,29 +769,24 @@ def test_broken_quiz_files_are_named(tmp_path, monkeypatch, content, message):
         load_quiz("broken")
 
 
-@pytest.mark.parametrize(
-    "bad, message",
-    [
-        ([], "questions: expected one or more questions"),
-        ("abc", "questions: expected mappings, each with an id, a prompt and options, got 'a'"),
-        ([question(id="")], "id: expected a name no other question has, got ''"),
-        ([question(), question()], "id: expected a name no other question has, got 'a'"),
-        ([question(prompt={"es": "sí"})], "a: prompt: expected a text in each of"),
-        ([question(prompt={"es": "sí", "en": " "})], "a: prompt: expected a text in each of"),
-        ([question(options=question()["options"][:1])], "a: options: expected two or more, got 1"),
-        (
-            [question(options=question()["options"] * 2)],
-            "a: options: expected exactly one correct, got 2",
-        ),
-        (
-            [question(options=[{"text": {"es": "a", "en": "b"}}] * 2)],
-            "a: feedback of option 1: expected a text",
-        ),
-    ],
+test_invalid_questions_are_refused = refusals(
+    ([], "questions: expected one or more questions"),
+    ("abc", "questions: expected mappings, each with an id, a prompt and options, got 'a'"),
+    ([question(id="")], "id: expected a name no other question has, got ''"),
+    ([question(), question()], "id: expected a name no other question has, got 'a'"),
+    ([question(prompt={"es": "sí"})], "a: prompt: expected a text in each of"),
+    ([question(prompt={"es": "sí", "en": " "})], "a: prompt: expected a text in each of"),
+    ([question(options=question()["options"][:1])], "a: options: expected two or more, got 1"),
+    (
+        [question(options=question()["options"] * 2)],
+        "a: options: expected exactly one correct, got 2",
+    ),
+    (
+        [question(options=[{"text": {"es": "a", "en": "b"}}] * 2)],
+        "a: feedback of option 1: expected a text",
+    ),
+    of=Quiz,
 )
-def test_invalid_questions_are_refused(bad, message):
-    with pytest.raises(ValueError, match=message):
-        Quiz(bad)
 
 
 def test_a_quiz_is_in_one_language():

@@ -3,6 +3,7 @@
 import pytest
 
 from attn_course.widgets import AnswerBoard
+from tests.refusals import refusals
 
 HIT = {"text": "The red house.", "said": "La casa roja.", "right": "La casa roja."}
 MISS = {"text": "The mat.", "asked": "Where?", "said": "", "right": "mat", "note": "Ours."}
@@ -39,32 +40,24 @@ def test_the_fallback_tells_every_case_with_its_verdict():
     assert '<th scope="row">✓ of its kind</th><td>Colour?</td><td>red</td><td>red</td>' in html
 
 
-@pytest.mark.parametrize(
-    "bad, message",
-    [
-        ({"groups": []}, "groups: expected a list of one or more non-empty strings"),
-        ({"systems": {}}, "systems: expected a list of one or more non-empty strings"),
-        ({"systems": {"a": [[HIT]]}}, "one or more cases for each of 2 groups"),
-        ({"systems": {"a": [[HIT], []]}}, "one or more cases for each of 2 groups"),
-        (
-            {"systems": {"a": [[HIT], [{"said": "x"}]]}},
-            r"systems\['a'\]\[1\]\[0\]: expected a dict",
-        ),
-        ({"systems": {"a": [[HIT], [HIT | {"other": "x"}]]}}, "expected a dict of said, right"),
-        ({"systems": {"a": [[HIT], [HIT | {"said": 3}]]}}, "expected strings"),
-        ({"systems": {"a": [[HIT], [HIT | {"text": ""}]]}}, "expected a text or things"),
-        ({"systems": {"a": [[HIT], [SEEN | {"things": [("cat", "red", 0, 0)]}]]}}, "one of ball"),
-        ({"systems": {"a": [[HIT], 3]}}, r"systems\['a'\]\[1\]: expected a list of cases, got 3"),
-        ({"systems": {"a": [[HIT], [SEEN | {"things": 3}]]}}, "expected a list of things, got 3"),
-        ({"systems": {"a": [[HIT], [SEEN | {"things": [3]}]]}}, "a shape, a colour, a row"),
-        ({"chosen": 0}, "chosen: expected the places of a system, a group and a case, got 0"),
-        ({"chosen": (0, 0)}, "chosen: expected the places of a system, a group and a case"),
-        ({"chosen": (0, 1, 1)}, r"chosen\[2\]: expected a whole number from 0 to 0, got 1"),
-    ],
+test_invalid_constructor_arguments_are_refused = refusals(
+    ({"groups": []}, "groups: expected a list of one or more non-empty strings"),
+    ({"systems": {}}, "systems: expected a list of one or more non-empty strings"),
+    ({"systems": {"a": [[HIT]]}}, ".*one or more cases for each of 2 groups"),
+    ({"systems": {"a": [[HIT], []]}}, ".*one or more cases for each of 2 groups"),
+    ({"systems": {"a": [[HIT], [{"said": "x"}]]}}, r"systems\['a'\]\[1\]\[0\]: expected a dict"),
+    ({"systems": {"a": [[HIT], [HIT | {"other": "x"}]]}}, ".*expected a dict of said, right"),
+    ({"systems": {"a": [[HIT], [HIT | {"said": 3}]]}}, ".*expected strings"),
+    ({"systems": {"a": [[HIT], [HIT | {"text": ""}]]}}, ".*expected a text or things"),
+    ({"systems": {"a": [[HIT], [SEEN | {"things": [("cat", "red", 0, 0)]}]]}}, ".*one of ball"),
+    ({"systems": {"a": [[HIT], 3]}}, r"systems\['a'\]\[1\]: expected a list of cases, got 3"),
+    ({"systems": {"a": [[HIT], [SEEN | {"things": 3}]]}}, ".*expected a list of things, got 3"),
+    ({"systems": {"a": [[HIT], [SEEN | {"things": [3]}]]}}, ".*a shape, a colour, a row"),
+    ({"chosen": 0}, "chosen: expected the places of a system, a group and a case, got 0"),
+    ({"chosen": (0, 0)}, "chosen: expected the places of a system, a group and a case"),
+    ({"chosen": (0, 1, 1)}, r"chosen\[2\]: expected a whole number from 0 to 0, got 1"),
+    of=lambda bad: board(**bad),
 )
-def test_invalid_constructor_arguments_are_refused(bad, message):
-    with pytest.raises(ValueError, match=message):
-        board(**bad)
 
 
 def test_another_case_can_be_chosen():

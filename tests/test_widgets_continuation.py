@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from attn_course.widgets import Continuation
+from tests.refusals import refusals
 
 END = {"best": [[".", 0.9], ["\n", 0.1]], "next": [None, None]}
 TREE = {
@@ -40,39 +41,37 @@ def test_the_fallback_tells_each_step():
     assert '<th scope="row">3</th><td>. 90%</td><td>⏎ 10%</td>' in html
 
 
-@pytest.mark.parametrize(
-    "bad, message",
-    [
-        ({"texts": []}, "texts: expected at least one, got none"),
-        ({"texts": None}, "texts: expected a list, got None"),
-        ({"texts": ["a"]}, r"texts\[0\]: expected a dict of prompt, language, tree, got 'a'"),
-        ({"texts": [{"prompt": "a"}]}, r"texts\[0\]: expected a dict of prompt, language, tree"),
-        ({"texts": [TEXT | {"tree": None}]}, "tree: expected a dict of best, next, got None"),
-        (
-            {"texts": [TEXT | {"tree": {"best": [["a", 0.1, 3]], "next": [None]}}]},
-            "tree.best: expected a token and its probability",
-        ),
-        ({"texts": [TEXT | {"prompt": " "}]}, r"texts\[0\].prompt: expected a text, got ' '"),
-        ({"texts": [TEXT | {"language": "fr"}]}, "expected es or en, got 'fr'"),
-        (
-            {"texts": [TEXT | {"tree": {"best": [["a", 0.1], ["b", 0.2]], "next": [None] * 2}}]},
-            "tree.best: expected probabilities, the largest first",
-        ),
-        (
-            {"texts": [TEXT | {"tree": {"best": [["a", 0.1]], "next": []}}]},
-            r"tree.next: expected 1, one per token, got \[\]",
-        ),
-        ({"choices": [0, 1, 0]}, r"choices: expected a way through the tree, got \[0, 1, 0\]"),
-        ({"choices": 0}, "choices: expected a list of whole numbers, got 0"),
-        ({"choices": [2]}, "choices: expected a whole number from 0 to 1, got 2"),
-        ({"step": 4}, "step: expected a whole number from 0 to 3, got 4"),
-        ({"took": ["you"]}, "took: expected at most 3 of reader, drawn and ''"),
-        ({"text": 1}, "text: expected a whole number from 0 to 0, got 1"),
-    ],
+test_invalid_constructor_arguments_are_refused = refusals(
+    ({"texts": []}, "texts: expected at least one, got none"),
+    ({"texts": None}, "texts: expected a list, got None"),
+    ({"texts": ["a"]}, r"texts\[0\]: expected a dict of prompt, language, tree, got 'a'"),
+    ({"texts": [{"prompt": "a"}]}, r"texts\[0\]: expected a dict of prompt, language, tree"),
+    (
+        {"texts": [TEXT | {"tree": None}]},
+        r"texts\[0\].tree: expected a dict of best, next, got None",
+    ),
+    (
+        {"texts": [TEXT | {"tree": {"best": [["a", 0.1, 3]], "next": [None]}}]},
+        r"texts\[0\].tree.best: expected a token and its probability",
+    ),
+    ({"texts": [TEXT | {"prompt": " "}]}, r"texts\[0\].prompt: expected a text, got ' '"),
+    ({"texts": [TEXT | {"language": "fr"}]}, r"texts\[0\].language: expected es or en, got 'fr'"),
+    (
+        {"texts": [TEXT | {"tree": {"best": [["a", 0.1], ["b", 0.2]], "next": [None] * 2}}]},
+        r"texts\[0\].tree.best: expected probabilities, the largest first",
+    ),
+    (
+        {"texts": [TEXT | {"tree": {"best": [["a", 0.1]], "next": []}}]},
+        r"texts\[0\].tree.next: expected 1, one per token, got \[\]",
+    ),
+    ({"choices": [0, 1, 0]}, r"choices: expected a way through the tree, got \[0, 1, 0\]"),
+    ({"choices": 0}, "choices: expected a list of whole numbers, got 0"),
+    ({"choices": [2]}, "choices: expected a whole number from 0 to 1, got 2"),
+    ({"step": 4}, "step: expected a whole number from 0 to 3, got 4"),
+    ({"took": ["you"]}, "took: expected at most 3 of reader, drawn and ''"),
+    ({"text": 1}, "text: expected a whole number from 0 to 0, got 1"),
+    of=lambda bad: Continuation(**{"texts": [TEXT], **bad}),
 )
-def test_invalid_constructor_arguments_are_refused(bad, message):
-    with pytest.raises(ValueError, match=message):
-        Continuation(**{"texts": [TEXT], **bad})
 
 
 STORED = {

@@ -12,21 +12,6 @@ from attn_course.widgets import PositionExplorer
 LANGUAGES = ("es", "en")
 
 
-@pytest.fixture
-def javascript(node):
-    """Evaluate an expression in which the module's functions have their names."""
-
-    def evaluate(expression, given=None):
-        return node(
-            'import * as widget from "./position_explorer.mjs";\n'
-            "const { frequencies, encode, cosine, twin, shown } = widget;\n"
-            f"const given = input;\nconsole.log(JSON.stringify({expression}));",
-            given,
-        )
-
-    return evaluate
-
-
 SETTINGS = [(2, 10000.0), (4, 1.0), (16, 10000.0), (64, 37.5), (128, 100000.0)]
 
 
@@ -34,11 +19,11 @@ SETTINGS = [(2, 10000.0), (4, 1.0), (16, 10000.0), (64, 37.5), (128, 100000.0)]
 def test_javascript_encodings_equal_the_reference(javascript, d_model, base):
     table = reference.sinusoidal_positions(120, d_model, base)
     got = javascript(
-        "[...Array(120).keys()].map((p) => encode(p, given[0], given[1]))", [d_model, base]
+        "[...Array(120).keys()].map((p) => encode(p, input[0], input[1]))", [d_model, base]
     )
     np.testing.assert_allclose(got, table, rtol=0, atol=1e-12)
     cosines = javascript(
-        "[...Array(120).keys()].map((k) => cosine(k, given[0], given[1]))", [d_model, base]
+        "[...Array(120).keys()].map((k) => cosine(k, input[0], input[1]))", [d_model, base]
     )
     np.testing.assert_allclose(cosines, table @ table[0] / (d_model / 2), rtol=0, atol=1e-12)
 

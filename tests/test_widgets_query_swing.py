@@ -8,6 +8,7 @@ import pytest
 
 from attn import reference
 from attn_course.widgets import QuerySwing
+from tests.refusals import refusals
 
 KEY, VALUE = [[2, 0], [-1, 2], [1, -1]], [[4, 0], [1, 4], [1, 0]]
 
@@ -16,21 +17,6 @@ def swing(**options):
     return QuerySwing(
         **{"labels": ["a", "b", "c"], "key": KEY, "query": [2, 1], "word": "c"} | options
     )
-
-
-@pytest.fixture
-def javascript(node):
-    """Evaluate an expression in which the module's functions have their names."""
-
-    def evaluate(expression):
-        return node(
-            'import * as widget from "./query_swing.mjs";\n'
-            "const { swing, reachOf, arrow } = widget;\n"
-            f"console.log(JSON.stringify({expression}));",
-            None,
-        )
-
-    return evaluate
 
 
 def test_weights_and_output_are_those_of_the_reference_and_follow_the_query():
@@ -81,22 +67,17 @@ def test_its_name_and_state():
     }
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"labels": []}, "labels: expected a list of one or more"),
-        ({"key": [[1, 2]]}, r"key: expected shape \(3, 2\), got \(1, 2\)"),
-        ({"value": [1, 2]}, r"value: expected shape \(3, 2\), got \(2,\)"),
-        ({"query": [1]}, r"query: expected shape \(2,\), got \(1,\)"),
-        ({"query": [1, np.inf]}, "query: expected a finite number, got inf"),
-        ({"key": [[1, 2], [3], [4, 5]]}, r"key: expected shape \(3, 2\), got \(3,\)"),
-        ({"key": [["x", 2], [3, 4], [5, 6]]}, "key: expected a finite number, got 'x'"),
-        ({"word": ""}, "word: expected"),
-    ],
+test_invalid_constructor_arguments_are_refused = refusals(
+    ({"labels": []}, "labels: expected a list of one or more"),
+    ({"key": [[1, 2]]}, r"key: expected shape \(3, 2\), got \(1, 2\)"),
+    ({"value": [1, 2]}, r"value: expected shape \(3, 2\), got \(2,\)"),
+    ({"query": [1]}, r"query: expected shape \(2,\), got \(1,\)"),
+    ({"query": [1, np.inf]}, "query: expected a finite number, got inf"),
+    ({"key": [[1, 2], [3], [4, 5]]}, r"key: expected shape \(3, 2\), got \(3,\)"),
+    ({"key": [["x", 2], [3, 4], [5, 6]]}, "key: expected a finite number, got 'x'"),
+    ({"word": ""}, "word: expected"),
+    of=lambda options: swing(**options),
 )
-def test_invalid_constructor_arguments_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        swing(**options)
 
 
 def test_a_query_of_another_shape_cannot_be_set():

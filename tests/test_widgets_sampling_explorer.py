@@ -6,6 +6,7 @@ import torch
 
 from attn.decoding import next_token_probabilities
 from attn_course.widgets import SamplingExplorer
+from tests.refusals import refusals
 
 RNG = np.random.default_rng(0)
 TOKENS = [f"word{i}" for i in range(30)]
@@ -91,23 +92,17 @@ def test_probabilities_follow_a_changed_setting_and_invalid_settings_are_refused
             setattr(explorer, name, value)
 
 
-@pytest.mark.parametrize(
-    "bad, message",
-    [
-        ({"tokens": []}, "tokens: expected"),
-        ({"contexts": []}, "contexts: expected at least one, got none"),
-        (
-            {"contexts": [("x", "", [1.0])]},
-            r"contexts\[0\].logits: expected 2, one per token, got 1",
-        ),
-        ({"contexts": [("x", "", [1.0, np.nan])]}, r"contexts\[0\].logits: expected a finite"),
-        ({"contexts": [(" ", "", [1.0, 2.0])]}, r"contexts\[0\].source: expected a sentence"),
-        ({"contexts": [("x", None, [1.0, 2.0])]}, r"contexts\[0\].written: expected a sentence"),
-        ({"context": 1}, "context: expected a whole number from 0 to 0"),
-        ({"top_k": 3}, "top_k: expected a whole number from 1 to 2"),
-        ({"top_p": 1.5}, "top_p: expected a number above 0 and at most 1"),
-    ],
+test_invalid_constructor_arguments_are_refused = refusals(
+    ({"tokens": []}, "tokens: expected"),
+    ({"contexts": []}, "contexts: expected at least one, got none"),
+    ({"contexts": [("x", "", [1.0])]}, r"contexts\[0\].logits: expected 2, one per token, got 1"),
+    ({"contexts": [("x", "", [1.0, np.nan])]}, r"contexts\[0\].logits: expected a finite"),
+    ({"contexts": [(" ", "", [1.0, 2.0])]}, r"contexts\[0\].source: expected a sentence"),
+    ({"contexts": [("x", None, [1.0, 2.0])]}, r"contexts\[0\].written: expected a sentence"),
+    ({"context": 1}, "context: expected a whole number from 0 to 0"),
+    ({"top_k": 3}, "top_k: expected a whole number from 1 to 2"),
+    ({"top_p": 1.5}, "top_p: expected a number above 0 and at most 1"),
+    of=lambda bad: SamplingExplorer(
+        **{"tokens": ["a", "b"], "contexts": [("x", "", [1.0, 2.0])], **bad}
+    ),
 )
-def test_invalid_constructor_arguments_are_refused(bad, message):
-    with pytest.raises(ValueError, match=message):
-        SamplingExplorer(**{"tokens": ["a", "b"], "contexts": [("x", "", [1.0, 2.0])], **bad})

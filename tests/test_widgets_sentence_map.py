@@ -22,6 +22,7 @@ from attn_course.widgets import SentenceMap
 from experiments import interpret_contexts, interpret_sentences
 from tests.core.test_pretrained import SIZES, draw, word_pieces
 from tests.core.test_tokenizer_pretrained import HARD, TEXTS
+from tests.refusals import refusals
 from tests.test_widgets_llama import AWKWARD, SERVED
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -289,24 +290,19 @@ def test_a_map_of_the_page_is_made_in_a_cell(needed):
     np.testing.assert_allclose(np.array(told["cosines"])[:, :66], stored["cosines"], atol=2e-3)
 
 
-@pytest.mark.parametrize(
-    "sets, message",
-    [
-        ([], "sets: expected at least one, got none"),
-        ([{}], r"sets\[0\]: expected a dict of cosines, groups, sentences"),
-        ([small(2)], r"sets\[0\].sentences: expected at least 3, got 2"),
-        ([small(cosines=[[1, 2]])], r"sets\[0\].cosines: expected shape \(any, 6\)"),
-        ([small(groups=["a"])], r"sets\[0\].sentences: expected a whole number from 0 to 0, got 1"),
-        ([small(), small(layers=2)], "sets: expected as many layers in each"),
-        ([small(language="fr")], r"sets\[0\].language: expected"),
-        ([small() | {"layers": 2}], r"sets\[0\]: expected nothing but .* got \['layers'\]"),
-        ([small() | {"word": 2}], r"sets\[0\].word: expected a text, got 2"),
-        ([small() | {"sentences": ["a", "b", "c"]}], r"sets\[0\].sentences: expected a text and"),
-    ],
+test_invalid_sets_are_refused = refusals(
+    ([], "sets: expected at least one, got none"),
+    ([{}], r"sets\[0\]: expected a dict of cosines, groups, sentences"),
+    ([small(2)], r"sets\[0\].sentences: expected at least 3, got 2"),
+    ([small(cosines=[[1, 2]])], r"sets\[0\].cosines: expected shape \(any, 6\)"),
+    ([small(groups=["a"])], r"sets\[0\].sentences: expected a whole number from 0 to 0, got 1"),
+    ([small(), small(layers=2)], "sets: expected as many layers in each"),
+    ([small(language="fr")], r"sets\[0\].language: expected"),
+    ([small() | {"layers": 2}], r"sets\[0\]: expected nothing but .* got \['layers'\]"),
+    ([small() | {"word": 2}], r"sets\[0\].word: expected a text, got 2"),
+    ([small() | {"sentences": ["a", "b", "c"]}], r"sets\[0\].sentences: expected a text and"),
+    of=SentenceMap,
 )
-def test_invalid_sets_are_refused(sets, message):
-    with pytest.raises(ValueError, match=message):
-        SentenceMap(sets)
 
 
 def test_without_javascript_each_sentence_is_told_with_the_most_similar_one():

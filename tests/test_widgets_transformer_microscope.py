@@ -10,6 +10,7 @@ import pytest
 
 from attn_course import widgets
 from attn_course.widgets.transformer_microscope import TEXT
+from tests.refusals import refusals
 
 TransformerMicroscope = partial(widgets.TransformerMicroscope, pretrained="grammar")
 
@@ -80,30 +81,25 @@ def test_no_token_breaks_out_of_the_html():
     assert "<b>" not in source and "<!--" not in source
 
 
-@pytest.mark.parametrize(
-    "changes, message",
-    [
-        ({"source": []}, r"example\.source: expected a list of one or more non-empty strings"),
-        ({"target": ["la", ""]}, r"example\.target: expected a list of one or more non-empty"),
+test_invalid_examples_are_refused = refusals(
+    ({"source": []}, r"example\.source: expected a list of one or more non-empty strings"),
+    ({"target": ["la", ""]}, r"example\.target: expected a list of one or more non-empty"),
+    (
+        {"encoder": np.ones((2, 3, 3, 4))},
         (
-            {"encoder": np.ones((2, 3, 3, 4))},
-            (
-                r"example\.encoder: expected shape \(n_layers, n_heads, 3, 3\), as the others, "
-                r"got \(2, 3, 3, 4\)"
-            ),
+            r"example\.encoder: expected shape \(n_layers, n_heads, 3, 3\), as the others, "
+            r"got \(2, 3, 3, 4\)"
         ),
-        ({"encoder": np.ones((3, 3))}, r"example\.encoder: expected shape .*got \(3, 3\)"),
-        ({"encoder": np.ones((0, 3, 3, 3))}, r"example\.encoder: expected shape"),
-        ({"decoder": np.ones((2, 3, 3, 4))}, r"example\.decoder: expected shape .*, 4, 4\)"),
-        ({"decoder": np.ones((1, 3, 4, 4))}, r"example\.decoder: expected shape .*as the others"),
-        ({"cross": np.ones((2, 3, 3, 4))}, r"example\.cross: expected shape .*, 4, 3\)"),
-        ({"cross": np.full((2, 3, 4, 3), np.nan)}, r"example\.cross: expected finite numbers"),
-        ({"cross": np.full((2, 3, 4, 3), "x")}, r"example\.cross: expected finite numbers"),
-    ],
+    ),
+    ({"encoder": np.ones((3, 3))}, r"example\.encoder: expected shape .*got \(3, 3\)"),
+    ({"encoder": np.ones((0, 3, 3, 3))}, r"example\.encoder: expected shape"),
+    ({"decoder": np.ones((2, 3, 3, 4))}, r"example\.decoder: expected shape .*, 4, 4\)"),
+    ({"decoder": np.ones((1, 3, 4, 4))}, r"example\.decoder: expected shape .*as the others"),
+    ({"cross": np.ones((2, 3, 3, 4))}, r"example\.cross: expected shape .*, 4, 3\)"),
+    ({"cross": np.full((2, 3, 4, 3), np.nan)}, r"example\.cross: expected finite numbers"),
+    ({"cross": np.full((2, 3, 4, 3), "x")}, r"example\.cross: expected finite numbers"),
+    of=lambda changes: TransformerMicroscope(example(**changes)),
 )
-def test_invalid_examples_are_refused(changes, message):
-    with pytest.raises(ValueError, match=message):
-        TransformerMicroscope(example(**changes))
 
 
 def test_invalid_sentences_are_refused():

@@ -6,6 +6,7 @@ import torch
 
 from attn_course.widgets import WordGuesser
 from attn_course.widgets.word_guesser import MODELS, SHOWN
+from tests.refusals import refusals
 
 RNG = np.random.default_rng(0)
 TOKENS = [f"w{i}" for i in range(20)]
@@ -59,24 +60,21 @@ def test_the_fallback_tells_every_model():
     assert "codificador" in WordGuesser(TOKENS, SENTENCES, LOGITS, language="es")._html()
 
 
-@pytest.mark.parametrize(
-    "bad, message",
-    [
-        ({"tokens": []}, "tokens: expected"),
-        ({"sentences": []}, r"logits\['masked'\]: expected 0 arrays, got 2"),
-        ({"sentences": [["w1", "w2", "w3"], ["x"]]}, r"sentences\[1\]: expected words of the voc"),
-        ({"logits": {}}, "logits: expected the models masked, causal, recurrent, got none"),
-        ({"logits": {**LOGITS, "causal": LOGITS["causal"][:1]}}, r"logits\['causal'\]: expected 2"),
-        ({"logits": {**LOGITS, "masked": LOGITS["masked"][::-1]}}, r"logits\['masked'\]: expected"),
-        ({"sentence": 2}, "sentence: expected a whole number from 0 to 1"),
-        ({"hidden": 3}, "hidden: expected a whole number from 0 to 2"),
-        ({"sentence": 1, "hidden": 1}, "hidden: expected a whole number from 0 to 0"),
-    ],
+test_invalid_constructor_arguments_are_refused = refusals(
+    ({"tokens": []}, "tokens: expected"),
+    ({"sentences": []}, r"logits\['masked'\]: expected 0 arrays, got 2"),
+    ({"sentences": [["w1", "w2", "w3"], ["x"]]}, r"sentences\[1\]: expected words of the voc"),
+    ({"logits": {}}, "logits: expected the models masked, causal, recurrent, got none"),
+    ({"logits": {**LOGITS, "causal": LOGITS["causal"][:1]}}, r"logits\['causal'\]: expected 2"),
+    ({"logits": {**LOGITS, "masked": LOGITS["masked"][::-1]}}, r"logits\['masked'\]: expected"),
+    ({"sentence": 2}, "sentence: expected a whole number from 0 to 1"),
+    ({"hidden": 3}, "hidden: expected a whole number from 0 to 2"),
+    ({"sentence": 1, "hidden": 1}, "hidden: expected a whole number from 0 to 0"),
+    (
+        {"sentences": [], "logits": dict.fromkeys(MODELS, ())},
+        "sentences: expected at least one, got none",
+    ),
+    of=lambda bad: WordGuesser(
+        **{"tokens": TOKENS, "sentences": SENTENCES, "logits": LOGITS, **bad}
+    ),
 )
-def test_invalid_constructor_arguments_are_refused(bad, message):
-    good = {"tokens": TOKENS, "sentences": SENTENCES, "logits": LOGITS}
-    with pytest.raises(ValueError, match=message):
-        WordGuesser(**{**good, **bad})
-    empty = {name: [] for name in MODELS}
-    with pytest.raises(ValueError, match="sentences: expected at least one, got none"):
-        WordGuesser(TOKENS, [], empty)

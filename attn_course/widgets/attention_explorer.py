@@ -7,6 +7,7 @@ from attn import reference
 from attn._checks import argument_error
 from attn_course.widgets._base import (
     Widget,
+    check_array,
     check_flag,
     check_labels,
     check_real,
@@ -129,14 +130,9 @@ class AttentionExplorer(Widget):
         language=None,
     ):
         tokens = check_labels("tokens", tokens)
-        vectors = {
-            name: _matrix(name, vectors, len(tokens))
-            for name, vectors in (("query", query), ("key", key), ("value", value))
-        }
-        d_k = len(vectors["query"][0])
-        if len(vectors["key"][0]) != d_k:
-            got = (len(tokens), len(vectors["key"][0]))
-            raise argument_error("key", f"shape ({len(tokens)}, {d_k}) to match query", got)
+        query = check_array("query", query, len(tokens), None)
+        key = check_array("key", key, *query.shape)
+        value = check_array("value", value, len(tokens), None)
         if padding is not None:
             padding = np.asarray(padding)
             if padding.dtype != bool or padding.shape != (len(tokens),):
@@ -152,7 +148,9 @@ class AttentionExplorer(Widget):
         super().__init__(
             language,
             tokens=tokens,
-            **vectors,
+            query=query.tolist(),
+            key=key.tolist(),
+            value=value.tolist(),
             padding=padding,
             mask=mask,
             scaled=check_flag("scaled", scaled),
@@ -210,19 +208,6 @@ class AttentionExplorer(Widget):
 
     def __repr__(self):
         return f"AttentionExplorer({self.tokens!r}, mask={self.mask!r}, language={self.language!r})"
-
-
-def _matrix(name, vectors, seq_len):
-    array = np.asarray(vectors)
-    if array.dtype.kind not in "fiu":
-        raise argument_error(name, "real numbers", f"dtype {array.dtype}")
-    if array.ndim != 2 or array.shape[0] != seq_len or array.shape[1] == 0:
-        raise argument_error(name, f"shape ({seq_len}, d), one row per token", array.shape)
-    if not np.isfinite(array).all():
-        raise argument_error(
-            name, "finite numbers", f"{int((~np.isfinite(array)).sum())} NaN or infinite"
-        )
-    return array.astype(float).tolist()
 
 
 def _check_mask(mask, padding):

@@ -38,25 +38,35 @@ class Seen:
     image: np.ndarray
     question: str
     answer: str
-    kind: str = ""
-    asked: np.ndarray | None = None
+    kind: str
+    asked: np.ndarray
 
 
-def fit(name, **options):
-    """Train one application for one step, on one or two examples."""
-    options = {"training": ONE_STEP, **options}
-    if name == "translation":
-        pairs = [Pair("the red house", "la casa roja"), Pair("a cat", "un gato")]
-        return translation.Translator.fit(pairs, **options)
-    if name == "question_answering":
-        examples = [("The sky is blue.", "What is blue?", "sky", 1)] * 5
-        return question_answering.QuestionAnswerer.fit(examples, **options)
-    if name == "summarization":
-        examples = [("A storm hit Lima.", "Storm hits Lima"), ("Schools closed.", "Schools close")]
-        return summarization.Summarizer.fit(examples, **options)
-    image = np.zeros((48, 48, 3), np.uint8)
-    examples = [Seen(image, "Is there a ball?", answer) for answer in ("no", "no", "yes")]
-    return visual_question.VisualQuestionAnswerer.fit(examples, **options)
+IMAGE = np.zeros((48, 48, 3), np.uint8)
+APPLICATIONS = {
+    "translation": translation.Translator,
+    "question_answering": question_answering.QuestionAnswerer,
+    "summarization": summarization.Summarizer,
+    "visual_question": visual_question.VisualQuestionAnswerer,
+}
+EXAMPLES = {
+    "translation": [Pair("the red house", "la casa roja"), Pair("a cat", "un gato")],
+    "question_answering": [("The sky is blue.", "What is blue?", "sky", 1)] * 5,
+    "summarization": [
+        ("A storm hit Lima.", "Storm hits Lima"),
+        ("Schools closed.", "Schools close"),
+    ],
+    "visual_question": [
+        Seen(IMAGE, "Is there a ball?", answer, "exists", np.eye(6, dtype=bool))
+        for answer in ("no", "no", "yes")
+    ],
+}
+
+
+def fit(name, examples=None, **options):
+    """Train one application for one step, on a few examples if none are given."""
+    examples = EXAMPLES[name] if examples is None else examples
+    return APPLICATIONS[name].fit(examples, **{"training": ONE_STEP, **options})
 
 
 @functools.cache
@@ -65,9 +75,7 @@ def fitted(name):
     return fit(name)
 
 
-every_application = pytest.mark.parametrize(
-    "name", ["translation", "question_answering", "summarization", "visual_question"]
-)
+every_application = pytest.mark.parametrize("name", APPLICATIONS)
 
 
 @every_application
@@ -410,15 +418,14 @@ def test_a_question_about_an_image_begins_with_sos(monkeypatch):
 
 
 def test_training_gets_the_validation_the_checkpoint_and_the_report(monkeypatch, tmp_path):
-    pairs, said = [Pair("the red house", "la casa roja"), Pair("a cat", "un gato")], []
+    said = []
     examples, options = told_to_train(
         monkeypatch,
-        translation.Translator.fit,
-        pairs,
-        validation=pairs[1:],
+        fit,
+        "translation",
+        validation=EXAMPLES["translation"][1:],
         checkpoint=tmp_path,
         report=said.append,
-        training=ONE_STEP,
     )
     assert options["validation"] == examples[1:] and options["checkpoint"] == tmp_path
     assert options["report"] == said.append
@@ -426,7 +433,7 @@ def test_training_gets_the_validation_the_checkpoint_and_the_report(monkeypatch,
 
 def test_batches_hold_texts_of_similar_length(monkeypatch):
     assert len(list(_sequences.by_length(["a"] * 100))) == 1
-    monkeypatch.setattr(_sequences, "AT_A_TIME", 2)
+    monkeypatch.setattr(_sequences, "SEQUENCES_AT_A_TIME", 2)
     batches = []
 
     def compute(some):
@@ -467,11 +474,9 @@ def ask(application):
         yield from application.attention(text)
         yield from application.evaluate([(text, "Storm hits Lima")])["generate"].values()
     else:
-        image, asked = np.zeros((48, 48, 3), np.uint8), np.eye(6, dtype=bool)
-        yield from application.answer(image, "Is there a ball?")
-        yield from application.attention(image, "Is there a ball?")
-        one = Seen(image, "Is there a ball?", "no", "exists", asked)
-        yield from application.evaluate([one, one]).values()
+        yield from application.answer(IMAGE, "Is there a ball?")
+        yield from application.attention(IMAGE, "Is there a ball?")
+        yield from application.evaluate(EXAMPLES["visual_question"][:2]).values()
 
 
 def assert_alike(found, expected, tolerance=1e-5):
@@ -640,7 +645,7 @@ def test_training_refuses_examples_longer_than_the_positions(name, most, message
             "context and question",
         ),
         ("summarization", ("A storm hit Lima. Schools closed.",), "text"),
-        ("visual_question", (np.zeros((48, 48, 3), np.uint8), "Is there a ball? a"), "question"),
+        ("visual_question", (IMAGE, "Is there a ball? a"), "question"),
     ],
 )
 def test_a_text_longer_than_the_positions_is_refused(name, ask, message):
@@ -652,37 +657,14 @@ def test_a_text_longer_than_the_positions_is_refused(name, ask, message):
             use(*ask)
 
 
-def example(name):
-    """Return one example in the form that `fit` takes."""
-    return {
-        "translation": Pair("the red house", "la casa roja"),
-        "question_answering": ("The sky is blue.", "What is blue?", "sky", 1),
-        "summarization": ("A storm hit Lima.", "Storm hits Lima"),
-        "visual_question": Seen(
-            np.zeros((48, 48, 3), np.uint8), "Is there a ball?", "no", "", np.eye(6, dtype=bool)
-        ),
-    }[name]
-
-
-def learn(name, examples, **options):
-    """Train one application for one step on the given examples."""
-    applications = {
-        "translation": translation.Translator,
-        "question_answering": question_answering.QuestionAnswerer,
-        "summarization": summarization.Summarizer,
-        "visual_question": visual_question.VisualQuestionAnswerer,
-    }
-    return applications[name].fit(examples, training=ONE_STEP, **options)
-
-
 @every_application
 def test_examples_may_be_an_iterator(name):
-    fitted = learn(name, (example(name) for _ in range(5)))
-    listed = learn(name, [example(name)] * 5)
+    fitted = fit(name, (EXAMPLES[name][0] for _ in range(5)))
+    listed = fit(name, [EXAMPLES[name][0]] * 5)
     for ours, theirs in zip(fitted.model.parameters(), listed.model.parameters(), strict=True):
         assert torch.equal(ours, theirs)
-    scores = listed.evaluate(example(name) for _ in range(2))
-    assert scores == listed.evaluate([example(name)] * 2)
+    scores = listed.evaluate(EXAMPLES[name][0] for _ in range(2))
+    assert scores == listed.evaluate([EXAMPLES[name][0]] * 2)
 
 
 @every_application
@@ -690,7 +672,7 @@ def test_examples_may_be_an_iterator(name):
     "kind", ["text", "one", "number", "none", "texts", "triples", "other type"]
 )
 def test_invalid_examples_are_refused_by_fit_and_evaluate(name, kind):
-    good = example(name)
+    good = EXAMPLES[name][0]
     given, got = {
         "text": ("the red house", "'the red house'"),
         "one": (5, "5"),
@@ -703,7 +685,7 @@ def test_invalid_examples_are_refused_by_fit_and_evaluate(name, kind):
     argument = "pairs" if name == "translation" else "examples"
     place = "" if kind in ("text", "one", "none") else r"\[1\]"
     message = rf"^{argument}{place}: expected .*, got {got}"
-    for use in (fitted(name).evaluate, lambda some: learn(name, some)):
+    for use in (fitted(name).evaluate, lambda some: fit(name, some)):
         with pytest.raises(ValueError, match=message):
             use(given)
 
@@ -722,7 +704,7 @@ def test_a_text_is_a_string(name, wrong):
     elif name == "summarization":
         uses = [one.generate, one.extract, one.sentence_scores, summarization.lead]
     else:
-        uses = [lambda x: one.answer(np.zeros((48, 48, 3), np.uint8), x)]
+        uses = [lambda x: one.answer(IMAGE, x)]
     for use in uses:
         with pytest.raises(ValueError, match="^[a-z]+: expected (a string|text), got "):
             use(wrong)
@@ -737,11 +719,11 @@ def test_options_of_a_wrong_type_are_refused(name):
 
 
 def test_validation_pairs_are_checked_like_training_pairs():
-    good = example("translation")
+    good = EXAMPLES["translation"][0]
     with pytest.raises(ValueError, match=r"^validation\[0\]: expected a pair .*, got 5$"):
-        learn("translation", [good], validation=[5])
+        fit("translation", [good], validation=[5])
     with pytest.raises(ValueError, match="^validation: expected at least one pair .*, got none$"):
-        learn("translation", [good], validation=iter([]))
+        fit("translation", [good], validation=iter([]))
     training = dataclasses.replace(ONE_STEP, validate_every=1)
     fitted = translation.Translator.fit([good], validation=iter([good]), training=training)
     assert len(fitted.history.validation) == 1
@@ -754,7 +736,7 @@ def test_a_single_value_in_place_of_several_is_refused():
     looker = fit("visual_question")
     with pytest.raises(ValueError, match="^answers: expected a list of texts, got one text$"):
         type(looker)(looker.model, looker.tokenizer, "no")
-    one = dataclasses.replace(example("visual_question"), asked=np.eye(5, dtype=bool))
+    one = dataclasses.replace(EXAMPLES["visual_question"][0], asked=np.eye(5, dtype=bool))
     message = r"^examples\[0\].asked: expected shape \(6, 6\), got \(5, 5\)$"
     with pytest.raises(ValueError, match=message):
         looker.evaluate([one])

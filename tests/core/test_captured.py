@@ -4,16 +4,18 @@ import copy
 
 import pytest
 import torch
-from torch._dynamo.testing import CompileCounter
 
 from attn.cache import FixedCache
 from attn.decoding import beam_search, greedy
 from attn.transformer import Captured, DecoderOnly, TransformerConfig
-from tests.core.helpers import assert_close
+from tests.core.helpers import (
+    all_positions,
+    assert_close,
+    check_one_graph_serves_every_step,
+    random_ids,
+)
 
-POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
 SIZES = {"vocab_size": 20, "d_model": 16, "n_heads": 4, "n_layers": 2, "d_ff": 32, "max_len": 14}
-all_positions = pytest.mark.parametrize("positions", POSITIONS)
 
 
 def make(positions="rotary", **changes):
@@ -23,10 +25,6 @@ def make(positions="rotary", **changes):
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.4)
     return model
-
-
-def random_ids(*shape, seed=0):
-    return torch.randint(20, shape, generator=torch.Generator().manual_seed(seed))
 
 
 @all_positions
@@ -91,17 +89,7 @@ def test_a_fixed_cache_works_after_a_failed_step_and_as_a_copy():
 @all_positions
 @torch.no_grad()
 def test_one_graph_serves_every_step(positions):
-    torch.compiler.reset()
-    model, graphs, ids = make(positions), CompileCounter(), random_ids(2, 14)
-    full, _ = model(ids)
-    compiled = torch.compile(model.in_room, backend=graphs, fullgraph=True)
-    cache = model.new_cache(room=14, n_rows=2)
-    model(ids[:, :3], cache=cache)
-    for i in range(3, 14):
-        logits, _ = compiled(ids[:, i : i + 1], cache, cache.slots(1))
-        cache.advance(1)
-        assert_close(logits[:, 0], full[:, i])
-    assert graphs.frame_count == 1
+    check_one_graph_serves_every_step(make(positions), random_ids(2, 14))
 
 
 def test_arguments_that_a_fixed_cache_does_not_support_are_refused():

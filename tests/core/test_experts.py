@@ -9,6 +9,7 @@ from transformers.models.mixtral import modeling_mixtral
 
 from attn.experts import Experts, MixtureOfExperts, balance_losses
 from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
+from tests.refusals import refusals
 
 D_MODEL, D_EXPERT, N_EXPERTS = 16, 12, 6
 
@@ -163,27 +164,21 @@ def test_models_that_use_no_experts_refuse_them(model_class):
         model_class(config)
 
 
-@pytest.mark.parametrize(
-    "make, message",
-    [
-        (lambda: MixtureOfExperts(1, 1, 4), "^n_experts: expected at least 2, got 1$"),
-        (lambda: MixtureOfExperts(4, 5, 4), "^n_active: expected at most n_experts = 4, got 5$"),
-        (lambda: MixtureOfExperts(4, 2, 4, balance="luck"), "^balance: expected 'none' or 'loss'"),
-        (
-            lambda: MixtureOfExperts(4, 2, 4, bias_step=0.1),
-            "^bias_step: expected 0.001 unless balance is 'bias', got 0.1$",
-        ),
-        (lambda: TransformerConfig(9, experts=4), "^experts: expected a MixtureOfExperts or None"),
-        (
-            lambda: TransformerConfig(9, d_ff=64, experts=MixtureOfExperts(4, 2, 4)),
-            "^d_ff: expected 2048, since experts have a size of their own, got 64$",
-        ),
-        (
-            lambda: balance_losses(DecoderOnly(TransformerConfig(9, d_model=8))).__enter__(),
-            "^model: expected one with experts of balance = 'loss', got DecoderOnly$",
-        ),
-    ],
+test_invalid_arguments_are_refused = refusals(
+    (lambda: MixtureOfExperts(1, 1, 4), "n_experts: expected at least 2, got 1$"),
+    (lambda: MixtureOfExperts(4, 5, 4), "n_active: expected at most n_experts = 4, got 5$"),
+    (lambda: MixtureOfExperts(4, 2, 4, balance="luck"), "balance: expected 'none' or 'loss'"),
+    (
+        lambda: MixtureOfExperts(4, 2, 4, bias_step=0.1),
+        "bias_step: expected 0.001 unless balance is 'bias', got 0.1$",
+    ),
+    (lambda: TransformerConfig(9, experts=4), "experts: expected a MixtureOfExperts or None"),
+    (
+        lambda: TransformerConfig(9, d_ff=64, experts=MixtureOfExperts(4, 2, 4)),
+        "d_ff: expected 2048, since experts have a size of their own, got 64$",
+    ),
+    (
+        lambda: balance_losses(DecoderOnly(TransformerConfig(9, d_model=8))).__enter__(),
+        "model: expected one with experts of balance = 'loss', got DecoderOnly$",
+    ),
 )
-def test_invalid_arguments_are_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()

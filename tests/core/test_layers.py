@@ -22,7 +22,8 @@ from attn.cache import KVCache, MemoryCache
 from attn.layers import DecoderLayer, EncoderLayer, FeedForward, new_norm
 from attn.masks import causal_mask, padding_mask
 from attn.positions import RotaryPositions
-from tests.core.helpers import assert_close, random, randomise, refusals, refuses
+from tests.core.helpers import assert_close, random, randomise, refuses
+from tests.refusals import refusals
 
 BATCH_SIZE, TGT_LEN, SRC_LEN, D_MODEL, N_HEADS, D_FF = 3, 5, 7, 12, 3, 20
 SIZES = (D_MODEL, N_HEADS, D_FF)

@@ -9,7 +9,6 @@ import numpy as np
 import onnxruntime
 import pytest
 import torch
-from torch._dynamo.testing import CompileCounter
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -30,6 +29,8 @@ from attn.mixers import (
     mixer_from,
 )
 from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
+from tests.core.helpers import Logits, check_one_graph_serves_every_step, random_ids
+from tests.refusals import refusals
 
 SIZES = {
     "vocab_size": 20,
@@ -98,10 +99,6 @@ def make(changes, seed=0, **more):
         for parameter in model.parameters():
             parameter += (0.3 if parameter.ndim > 1 else 0.1) * torch.randn_like(parameter)
     return model
-
-
-def random_ids(*shape, seed=0):
-    return torch.randint(20, shape, generator=torch.Generator().manual_seed(seed))
 
 
 def test_every_registered_mixer_is_tested():
@@ -277,28 +274,7 @@ def test_each_mixer_compiles(needed):
 @pytest.mark.slow
 @torch.no_grad()
 def test_one_graph_serves_every_step_of_a_fixed_cache():
-    torch.compiler.reset()
-    model, graphs, ids = every_mixer(), CompileCounter(), random_ids(2, 9)
-    expected = model(ids)[0]
-    compiled = torch.compile(model.in_room, backend=graphs, fullgraph=True)
-    cache = model.new_cache(room=9, n_rows=2)
-    model(ids[:, :3], cache=cache)
-    for i in range(3, 9):
-        logits, _ = compiled(ids[:, i : i + 1], cache, cache.slots(1))
-        cache.advance(1)
-        torch.testing.assert_close(logits[:, 0], expected[:, i], rtol=1e-9, atol=1e-9)
-    assert graphs.frame_count == 1
-
-
-class Logits(torch.nn.Module):
-    """A wrapper that returns logits only, since a graph cannot return weights that may be None."""
-
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-
-    def forward(self, ids, mask):
-        return self.model(ids, mask)[0]
+    check_one_graph_serves_every_step(every_mixer(), random_ids(2, 9))
 
 
 @pytest.mark.slow
@@ -340,26 +316,21 @@ class Nothing(Mixer):
     """A mixer that reads no option and is not registered."""
 
 
-@pytest.mark.parametrize(
-    "changes, message",
-    [
-        ({"mixers": "multi_head"}, "^mixers: expected a tuple of attn.mixers.Mixer, got 'multi"),
-        ({"mixers": (MultiHead,)}, "^mixers: expected a tuple of attn.mixers.Mixer, got "),
-        ({"mixers": (MultiHead(),) * 3}, "^mixers: expected at most n_layers = 2, got 3"),
-        ({"mixers": (Nothing(),), "n_kv_heads": 2}, "^n_kv_heads: expected None, since no mixer"),
-        (
-            {"mixers": (Nothing(),), "attention_dropout": 0.1},
-            "^attention_dropout: expected 0.0, since no mixer uses it, got 0.1",
-        ),
-        (
-            {"mixers": (Nothing(),), "positions": "rotary"},
-            "^positions: expected a kind that is added to the tokens, .*, got 'rotary'",
-        ),
-    ],
+test_options_that_no_mixer_uses_are_refused = refusals(
+    ({"mixers": "multi_head"}, "mixers: expected a tuple of attn.mixers.Mixer, got 'multi"),
+    ({"mixers": (MultiHead,)}, "mixers: expected a tuple of attn.mixers.Mixer, got "),
+    ({"mixers": (MultiHead(),) * 3}, "mixers: expected at most n_layers = 2, got 3"),
+    ({"mixers": (Nothing(),), "n_kv_heads": 2}, "n_kv_heads: expected None, since no mixer"),
+    (
+        {"mixers": (Nothing(),), "attention_dropout": 0.1},
+        "attention_dropout: expected 0.0, since no mixer uses it, got 0.1",
+    ),
+    (
+        {"mixers": (Nothing(),), "positions": "rotary"},
+        "positions: expected a kind that is added to the tokens, .*, got 'rotary'",
+    ),
+    of=lambda changes: TransformerConfig(**SIZES | changes),
 )
-def test_options_that_no_mixer_uses_are_refused(changes, message):
-    with pytest.raises(ValueError, match=message):
-        TransformerConfig(**SIZES | changes)
 
 
 def test_options_that_one_layer_uses_are_allowed():

@@ -10,6 +10,7 @@ from attn.cache import WindowCache
 from attn.mixers import LatentAttention, MultiHeadLatent
 from attn.positions import RotaryPositions
 from attn.transformer import TransformerConfig
+from tests.refusals import refusals
 
 D_MODEL, N_HEADS, D_LATENT, D_ROTARY = 32, 4, 12, 6
 THEIRS = {
@@ -94,29 +95,23 @@ def test_a_step_attends_to_latents_without_computing_keys(ours, x, monkeypatch):
     assert cache.nbytes == 2 * 7 * (D_LATENT + D_ROTARY) * 8
 
 
-@pytest.mark.parametrize(
-    "make, message",
-    [
-        (lambda: MultiHeadLatent(0), "^d_latent: expected at least 1, got 0$"),
-        (lambda: MultiHeadLatent(4, 3), "^d_rotary: expected an even number"),
-        (
-            lambda: TransformerConfig(9, mixers=(MultiHeadLatent(4, 2),)),
-            "^d_rotary: expected 0, since the positions of the model are not rotary, got 2$",
-        ),
-        (
-            lambda: TransformerConfig(9, positions="rotary", mixers=(MultiHeadLatent(4),)),
-            "^positions: expected a kind that is added to the tokens, since no mixer",
-        ),
-        (
-            lambda: TransformerConfig(9, n_kv_heads=2, mixers=(MultiHeadLatent(4),)),
-            "^n_kv_heads: expected None, since no mixer uses it, got 2$",
-        ),
-        (
-            lambda: LatentAttention(8, 2, 4)(torch.zeros(1, 1, 8), cache=WindowCache(3)),
-            "^cache: expected a KVCache, got WindowCache$",
-        ),
-    ],
+test_invalid_arguments_are_refused = refusals(
+    (lambda: MultiHeadLatent(0), "d_latent: expected at least 1, got 0$"),
+    (lambda: MultiHeadLatent(4, 3), "d_rotary: expected an even number"),
+    (
+        lambda: TransformerConfig(9, mixers=(MultiHeadLatent(4, 2),)),
+        "d_rotary: expected 0, since the positions of the model are not rotary, got 2$",
+    ),
+    (
+        lambda: TransformerConfig(9, positions="rotary", mixers=(MultiHeadLatent(4),)),
+        "positions: expected a kind that is added to the tokens, since no mixer",
+    ),
+    (
+        lambda: TransformerConfig(9, n_kv_heads=2, mixers=(MultiHeadLatent(4),)),
+        "n_kv_heads: expected None, since no mixer uses it, got 2$",
+    ),
+    (
+        lambda: LatentAttention(8, 2, 4)(torch.zeros(1, 1, 8), cache=WindowCache(3)),
+        "cache: expected a KVCache, got WindowCache$",
+    ),
 )
-def test_invalid_arguments_are_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()

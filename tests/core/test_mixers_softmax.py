@@ -18,6 +18,7 @@ from attn.mixers import MultiHead
 from attn.positions import RotaryPositions
 from attn.reference import soft_capped, softmax, softmax_with_sink
 from attn.transformer import TransformerConfig, to_torch
+from tests.refusals import refusals
 
 SIZES = {"vocab_size": 9, "d_model": 32, "n_heads": 4, "n_layers": 2, "bias": False}
 THEIR_SIZES = {
@@ -151,16 +152,11 @@ def test_a_sink_reduces_the_weights(shape):
     assert torch.equal(without[0], output) and without[1] is None
 
 
-@pytest.mark.parametrize(
-    "sink, message",
-    [
-        (torch.zeros(3), r"^sink: expected a shape that broadcasts to \(2, 4, 1\), got \(3,\)$"),
-        (torch.zeros(1, dtype=torch.int64), "^sink: expected a floating-point tensor"),
-    ],
+test_a_sink_of_wrong_shape_is_refused = refusals(
+    (torch.zeros(3), r"sink: expected a shape that broadcasts to \(2, 4, 1\), got \(3,\)$"),
+    (torch.zeros(1, dtype=torch.int64), "sink: expected a floating-point tensor"),
+    of=lambda sink: scaled_dot_product_attention(*torch.zeros(3, 2, 4, 8), sink=sink),
 )
-def test_a_sink_of_wrong_shape_is_refused(sink, message):
-    with pytest.raises(ValueError, match=message):
-        scaled_dot_product_attention(*torch.zeros(3, 2, 4, 8), sink=sink)
 
 
 @pytest.mark.parametrize("cap", [0.5, 2.0])
@@ -259,28 +255,19 @@ def test_a_window_removes_older_tokens_from_its_cache(x):
     torch.testing.assert_close(module(x, is_causal=True, cache=cache)[0], expected)
 
 
-@pytest.mark.parametrize(
-    "make, message",
-    [
-        (lambda: MultiHead(window=0), "^window: expected at least 1, got 0$"),
-        (
-            lambda: MultiHead(positions="rotary"),
-            "^positions: expected 'none' or None, got 'rotary'$",
-        ),
-        (
-            lambda: TransformerConfig(**SIZES, mixers=(MultiHead(positions="none"),)),
-            "^mixers.positions: expected None, since the model has no relative positions, got 'none'$",
-        ),
-        (
-            lambda: ours(MultiHead(positions="none")),
-            "^positions: expected a kind that is added to the tokens, since no mixer uses another",
-        ),
-        (
-            lambda: MultiHeadAttention(8, 2, window=2)(*torch.zeros(2, 3, 8)),
-            "^key: expected None, since window is for self-attention, got a memory$",
-        ),
-    ],
+test_windows_and_positions_are_checked = refusals(
+    (lambda: MultiHead(window=0), "window: expected at least 1, got 0$"),
+    (lambda: MultiHead(positions="rotary"), "positions: expected 'none' or None, got 'rotary'$"),
+    (
+        lambda: TransformerConfig(**SIZES, mixers=(MultiHead(positions="none"),)),
+        "mixers.positions: expected None, since the model has no relative positions, got 'none'$",
+    ),
+    (
+        lambda: ours(MultiHead(positions="none")),
+        "positions: expected a kind that is added to the tokens, since no mixer uses another",
+    ),
+    (
+        lambda: MultiHeadAttention(8, 2, window=2)(*torch.zeros(2, 3, 8)),
+        "key: expected None, since window is for self-attention, got a memory$",
+    ),
 )
-def test_windows_and_positions_are_checked(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()

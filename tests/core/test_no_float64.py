@@ -7,9 +7,8 @@ from torch.utils._pytree import tree_leaves
 from attn.applications.visual_question.model import PatchEmbedding
 from attn.positions import sinusoidal_positions
 from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
+from tests.core.helpers import all_positions
 from tests.core.no_float64 import NoFloat64
-
-POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
 
 
 def test_float64_is_refused():
@@ -20,7 +19,7 @@ def test_float64_is_refused():
                 use()
 
 
-@pytest.mark.parametrize("positions", POSITIONS)
+@all_positions
 @pytest.mark.parametrize("model_class", [Transformer, EncoderOnly, DecoderOnly])
 def test_no_model_needs_float64(model_class, positions):
     torch.manual_seed(0)

@@ -7,6 +7,7 @@ import torch
 
 from attn.masks import padding_mask
 from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
+from tests.core.helpers import Logits
 
 pytestmark = pytest.mark.slow
 
@@ -15,17 +16,6 @@ LONGEST = 64
 POST_NORM = {"norm": "post", "n_kv_heads": 1, "tie_embeddings": False}
 # Some sequences are empty, and with padding on the left the first queries see no key.
 LENGTHS = ([3], 4), ([4, 6, 0, 1], 6), ([1, 1], 1), ([5, 0], 12), ([LONGEST, 7], LONGEST)
-
-
-class Logits(torch.nn.Module):
-    """A wrapper that returns logits only, since a graph cannot return weights that may be None."""
-
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-
-    def forward(self, *inputs):
-        return self.model(*inputs)[0]
 
 
 def inputs(model_class, lengths, seq_len):

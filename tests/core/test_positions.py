@@ -25,8 +25,9 @@ from attn.positions import (
     rotary,
     sinusoidal_positions,
 )
-from tests.core.helpers import assert_close, random, refusals
+from tests.core.helpers import assert_close, random
 from tests.core.no_float64 import NoFloat64
+from tests.refusals import refusals
 
 PUBLISHED_SLOPES = {
     # Press et al. (2022), section 3: 1/2, 1/4, ..., 1/256; for 16 heads the values half-way

@@ -15,8 +15,8 @@ from attn.recurrent import (
     RecurrentEncoderDecoder,
     _reverse,
 )
-from tests.core.helpers import refusals
 from tests.core.other_device import DEVICE, OtherDevice
+from tests.refusals import refusals
 
 VOCAB, D_MODEL = 11, 6
 

@@ -6,7 +6,7 @@ import torch
 from sacrebleu.metrics import BLEU
 
 from attn import decoding, metrics, reference
-from tests.core.helpers import refusals
+from tests.refusals import refusals
 
 ZEROS = np.zeros((2, 3))
 

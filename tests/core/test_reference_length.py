@@ -20,7 +20,7 @@ from attn.reference import (
     windowed_attention,
 )
 from tests.core.helpers import random_array as random
-from tests.core.helpers import refusals
+from tests.refusals import refusals
 
 both = pytest.mark.parametrize("library", [masks, reference], ids=["torch", "numpy"])
 

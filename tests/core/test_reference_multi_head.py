@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 from attn.reference import join_heads, multi_head_attention, split_heads
 from tests.core.helpers import assert_close_arrays as close
 from tests.core.helpers import random_array as random
-from tests.core.helpers import refusals
+from tests.refusals import refusals
 
 
 def head_by_head(query, key, value, w_q, w_k, w_v, w_o, n_heads, mask, b_q, b_k, b_v, b_o):

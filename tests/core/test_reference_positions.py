@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from attn.reference import alibi_bias, alibi_slopes, rotary, sinusoidal_positions
 from tests.core.helpers import assert_close_arrays as close
 from tests.core.helpers import random_array as random
-from tests.core.helpers import refusals
+from tests.refusals import refusals
 
 even_sizes = st.integers(1, 20).map(lambda half: 2 * half)
 bases = st.sampled_from([1.0, 2, 100.0, 10000.0, 5e5])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attn.reference import causal_mask, multi_head_attention, path_lengths, reachable
-from tests.core.helpers import refusals
+from tests.refusals import refusals
 
 
 def stack(x, mask, n_layers):

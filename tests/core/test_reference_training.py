@@ -7,7 +7,7 @@ import torch
 from attn.reference import adam_step, smoothed_cross_entropy, teacher_forcing, warmup_schedule
 from attn.tokenizer.base import Tokenizer
 from attn.training import TrainingConfig, cross_entropy, learning_rate, shift
-from tests.core.helpers import refusals
+from tests.refusals import refusals
 
 
 def test_teacher_forcing_equals_shift_except_for_end_tokens_in_the_input():
@@ -78,10 +78,7 @@ test_bad_arguments_are_named = refusals(
     (lambda: teacher_forcing([[0, 7]], 2, 3, 0), "tokens: expected padding only at the end"),
     (lambda: smoothed_cross_entropy([[0.0, 1.0]], [[1]], 0), "targets: expected integers of"),
     (lambda: smoothed_cross_entropy([[0.0, 1.0]], [0], 0), "targets: expected at least one"),
-    (
-        lambda: smoothed_cross_entropy([[0.0, 1.0]], [2], 0),
-        "targets: expected from 0 to 1, got",
-    ),
+    (lambda: smoothed_cross_entropy([[0.0, 1.0]], [2], 0), "targets: expected from 0 to 1, got"),
     (lambda: smoothed_cross_entropy([[0.0, 1.0]], [1], 0, 1.0), "smoothing: expected a number"),
     (lambda: smoothed_cross_entropy([[np.inf, 1.0]], [1], 0), "logits: expected finite"),
     (lambda: adam_step([1.0], [1.0, 2.0], [0.0], [0.0], 1, 0.1), "gradient: expected shape"),

@@ -15,6 +15,7 @@ from attn.decoding import greedy
 from attn.masks import causal_mask, combine_masks, padding_mask, window_mask
 from attn.positions import RelativePositions
 from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
+from tests.core.helpers import random_ids
 
 SIZES = {"vocab_size": 20, "d_model": 16, "n_heads": 4, "n_layers": 2, "d_ff": 32, "dropout": 0.0}
 N_DISTANCES = 4
@@ -81,10 +82,6 @@ def known():
 def make(model_class, **changes):
     torch.manual_seed(0)
     return model_class(TransformerConfig(**SIZES | changes)).double()
-
-
-def random_ids(*shape, seed=0):
-    return torch.randint(20, shape, generator=torch.Generator().manual_seed(seed))
 
 
 CHOICES = pytest.mark.parametrize(

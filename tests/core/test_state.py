@@ -1,5 +1,7 @@
 """attn.reference.linear and attn.mixers.state: all forms of the recurrence agree."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -7,12 +9,9 @@ from torch.nn import functional as F
 
 from attn import reference
 from attn.mixers.state import chunked, recurrent, state_weights
+from tests.core.helpers import assert_close, random
 
 RULES = ["added", "fading", "delta", "gated"]
-
-
-def random(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 def inputs(rule, length, batch=(2, 3), d_k=8, d_v=5):
@@ -37,8 +36,7 @@ def by_reference(query, key, value, log_decay=None, beta=None):
     return torch.tensor(reference.delta_rule(query, key, value, beta.numpy(), decay))
 
 
-def close(found, expected, tolerance=1e-11):
-    torch.testing.assert_close(found, expected, rtol=tolerance, atol=tolerance)
+close = partial(assert_close, tolerance=1e-11)
 
 
 def test_retention_is_a_decaying_sum():

@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import itertools
 import re
 import tomllib
 from pathlib import Path
@@ -24,6 +23,7 @@ from attn.metrics import rouge
 from attn.transformer import Transformer, TransformerConfig
 from attn_course import stories as stories_module
 from attn_course.stories import Story, stories
+from tests.core.helpers import pattern
 
 # The data are parsed independently: every template as a regular expression.
 
@@ -32,28 +32,9 @@ TABLES = tomllib.loads(
 )
 
 
-def values_of(slot):
-    listed = TABLES["values"][slot]
-    if isinstance(listed, str):
-        return values_of(listed)
-    if isinstance(listed[0], list):
-        return ["".join(parts) for parts in itertools.product(*listed)]
-    return listed
-
-
-def pattern(template):
-    found = ""
-    for piece in re.split(r"(\{\w+\})", template):
-        if piece.startswith("{"):
-            found += f"(?P<{piece[1:-1]}>{'|'.join(map(re.escape, values_of(piece[1:-1])))})"
-        else:
-            found += re.escape(piece)
-    return re.compile(found, flags=re.IGNORECASE)
-
-
 @functools.cache
 def background():
-    return [("background", pattern(text)) for text in TABLES["background"]["sentences"]]
+    return [("background", pattern(TABLES, text)) for text in TABLES["background"]["sentences"]]
 
 
 @functools.cache
@@ -61,7 +42,9 @@ def events_told():
     """Return for every event the patterns of its sentences, each with its part."""
     return {
         name: [
-            (part, pattern(text)) for part in ("what", "rest", "details") for text in event[part]
+            (part, pattern(TABLES, text))
+            for part in ("what", "rest", "details")
+            for text in event[part]
         ]
         for name, event in TABLES["events"].items()
     }

@@ -39,9 +39,9 @@ from attn.transformer import (
     to_torch,
 )
 from attn.transformer.stacks import TokenEmbedding
-from tests.core.helpers import assert_close, random, randomise, refuses
+from tests.core import helpers
+from tests.core.helpers import POSITIONS, all_positions, assert_close, random, randomise, refuses
 
-POSITIONS = ["sinusoidal", "learned", "rotary", "alibi", "none"]
 VOCAB_SIZE, TGT_VOCAB_SIZE, TGT_LEN, SRC_LEN = 11, 13, 5, 7
 # The schemes that other tests register are left out.
 OWN_SCHEMES = {n: c for n, c in SCHEMES.items() if c.__module__.startswith("attn.positions")}
@@ -53,15 +53,13 @@ SMALL = TransformerConfig(
 # PyTorch warns that its fast path is off for some of the models used in comparisons.
 pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 pre_and_post = pytest.mark.parametrize("norm", ["pre", "post"])
-all_positions = pytest.mark.parametrize("positions", POSITIONS)
 all_models = pytest.mark.parametrize("model_class", [Transformer, EncoderOnly, DecoderOnly])
 both_precisions = pytest.mark.parametrize(
     "dtype, tolerance", [(torch.float64, 1e-10), (torch.float32, 1e-5)], ids=["double", "single"]
 )
 
 
-def random_ids(*shape, vocab_size=VOCAB_SIZE, seed=0):
-    return torch.randint(vocab_size, shape, generator=torch.Generator().manual_seed(seed))
+random_ids = partial(helpers.random_ids, vocab_size=VOCAB_SIZE)
 
 
 def make(model_class, dtype=torch.float64, seed=1, **changes):
@@ -225,7 +223,7 @@ def test_initial_logits_have_the_same_scale_for_every_size(model_class):
     assert 0.99 * bound < model.output.weight.abs().max() <= bound
 
 
-@pytest.mark.parametrize("positions", POSITIONS)
+@all_positions
 def test_every_kind_of_positions_is_in_its_place(positions):
     model = make(Transformer, positions=positions, n_kv_heads=1)
     absolute = {"sinusoidal": SinusoidalPositions, "learned": LearnedPositions}

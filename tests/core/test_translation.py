@@ -29,6 +29,7 @@ from attn.metrics import bleu, chrf
 from attn.tokenizer import BytePairTokenizer, WordTokenizer
 from attn_course.grammar import document_pairs
 from tests.core.helpers import refuses
+from tests.refusals import refusals
 
 ROOT = Path(__file__).resolve().parents[2]
 NOUNS = {"house": "casa f", "cat": "gato m", "rose": "rosa f", "book": "libro m", "moon": "luna f"}
@@ -383,17 +384,12 @@ def test_a_joint_vocabulary_has_the_words_of_both_and_one_table(tmp_path):
     assert same(translator, Translator.load(tmp_path / "model"))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"tokenizer": "letters"}, "tokenizer: expected 'words' or 'bpe', got 'letters'"),
-        ({"vocab_size": 2}, "vocab_size: expected at least 4, got 2"),
-        ({"sizes": {"n_heads": 3}}, "d_model: expected a multiple of n_heads = 3, got 64"),
-    ],
+test_invalid_arguments_of_training_are_refused = refusals(
+    ({"tokenizer": "letters"}, "tokenizer: expected 'words' or 'bpe', got 'letters'"),
+    ({"vocab_size": 2}, "vocab_size: expected at least 4, got 2"),
+    ({"sizes": {"n_heads": 3}}, "d_model: expected a multiple of n_heads = 3, got 64"),
+    of=lambda arguments: Translator.fit(**{"pairs": SEEN, "training": QUICK} | arguments),
 )
-def test_invalid_arguments_of_training_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        Translator.fit(**{"pairs": SEEN, "training": QUICK} | arguments)
 
 
 def test_the_default_model_is_small_and_pre_norm():

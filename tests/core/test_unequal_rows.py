@@ -10,13 +10,11 @@ from attn.decoding import beam_search, greedy
 from attn.masks import padding_mask
 from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
 from attn.transformer.stacks import new_tokens
-from tests.core.helpers import assert_close
+from tests.core.helpers import all_positions, assert_close, random_ids
 from tests.core.other_device import DEVICE, OtherDevice
 
-POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
 LENGTHS = (4, 1, 3)
 SIZES = {"vocab_size": 20, "d_model": 16, "n_heads": 4, "n_layers": 2, "d_ff": 32, "dropout": 0.0}
-all_positions = pytest.mark.parametrize("positions", POSITIONS)
 
 
 def make(model_class, positions, **changes):
@@ -26,10 +24,6 @@ def make(model_class, positions, **changes):
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.4)
     return model
-
-
-def random_ids(*shape, seed=0):
-    return torch.randint(20, shape, generator=torch.Generator().manual_seed(seed))
 
 
 def prompts_and_mask():
