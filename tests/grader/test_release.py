@@ -197,36 +197,29 @@ def test_a_tilde_that_the_shell_did_not_expand_is_expanded(tmp_path, monkeypatch
     assert Course("~/course").folder == tmp_path / "course"
 
 
-def test_editions_that_differ_in_points_are_refused(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "languages, message",
+    [
+        (["en"], "ps2: the graded cells of the two editions differ."),
+        (["es", "en"], "ps2: expected 20 points for attend-once, .*, got 21 in"),
+    ],
+)
+def test_points_that_differ_between_editions_or_from_the_graders_are_refused(
+    languages, message, tmp_path, monkeypatch
+):
     split = notebooks.build.split
 
-    def skewed(master, language):
+    def with_other_points(master, language):
         edition = split(master, language)
         for cell in edition.cells:
-            if language == "en" and cell.metadata.get("nbgrader", {}).get("points") == 20:
+            if language in languages and cell.metadata.get("nbgrader", {}).get("points") == 20:
                 cell.metadata.nbgrader.points = 21
         return edition
 
-    monkeypatch.setattr(notebooks.build, "split", skewed)
-    with pytest.raises(CourseError, match="ps2: the graded cells of the two editions differ."):
+    monkeypatch.setattr(notebooks.build, "split", with_other_points)
+    with pytest.raises(CourseError, match=message):
         release(tmp_path / "c", ["ps2"])
     assert not (tmp_path / "c").exists()
-
-
-def test_points_that_differ_from_those_of_the_grader_are_refused(tmp_path, monkeypatch):
-    split = notebooks.build.split
-
-    def skewed(master, language):
-        edition = split(master, language)
-        for cell in edition.cells:
-            if cell.metadata.get("nbgrader", {}).get("points") == 20:
-                cell.metadata.nbgrader.points = 21
-        return edition
-
-    monkeypatch.setattr(notebooks.build, "split", skewed)
-    with pytest.raises(CourseError, match="ps2: expected 20 points for attend-once, .*, got 21 in"):
-        release(tmp_path / "course", ["ps2"])
-    assert not (tmp_path / "course").exists()
 
 
 def test_errors_of_nbgrader_are_reported(tmp_path, monkeypatch):

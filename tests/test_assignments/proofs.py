@@ -179,6 +179,13 @@ class Proofs:
         attn_course.set_language("es")
         return namespace, printed
 
+    def oracle_and_cases(self, exercise, seeds=5):
+        """Yield the right result for each input of an exercise, and the input."""
+        exercise = self.tasks[exercise].exercise
+        for seed in range(seeds):
+            for case in exercise.cases(seed):
+                yield exercise.oracle(*case.values()), case
+
     def points(self, language):
         """Return the points of each graded cell, by grade id."""
         marks = [cell.metadata.get("nbgrader", {}) for cell in self.cells(language)]

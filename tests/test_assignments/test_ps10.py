@@ -16,14 +16,8 @@ answers = Answers("ps10")
 class TestPS10(Proofs):
     answers = answers
 
-    def oracle_and_cases(self, exercise):
-        task = self.tasks[exercise]
-        for seed in range(5):
-            for case in task.exercise.cases(seed):
-                yield task.exercise.oracle(*case.values()), case, task.group(case)
-
     def test_scores_are_sums_over_the_cells_that_a_reader_would_point_at(self):
-        for (previous, induction), case, _ in self.oracle_and_cases(answers.SCORES):
+        for (previous, induction), case in self.oracle_and_cases(answers.SCORES):
             ids = case["ids"].tolist()
             cells = {i: [j + 1 for j in range(i) if ids[j] == ids[i]] for i in range(len(ids))}
             rows = [i for i in cells if cells[i]]
@@ -46,7 +40,7 @@ class TestPS10(Proofs):
         np.testing.assert_array_equal(output[6:-1].argmax(axis=-1), ids[7:])
 
     def test_the_circuit_is_two_attentions_of_the_package(self):
-        for (first, second, output), case, _ in self.oracle_and_cases(answers.CIRCUIT):
+        for (first, second, output), case in self.oracle_and_cases(answers.CIRCUIT):
             n, strength = case["ids"].shape[-1], float(case["strength"])
             token = np.eye(int(case["vocab_size"]))[case["ids"]]
             place = np.broadcast_to(np.eye(n), (*case["ids"].shape, n))
@@ -65,7 +59,7 @@ class TestPS10(Proofs):
                 np.testing.assert_allclose(mine, theirs, atol=1e-9)
 
     def test_patches_are_those_of_hooks_in_pytorch(self):
-        for effect, case, _ in self.oracle_and_cases(answers.PATCH):
+        for effect, case in self.oracle_and_cases(answers.PATCH):
             clean, corrupted, mixing, matrices, direction = map(torch.tensor, case.values())
 
             class Layer(torch.nn.Module):
@@ -105,7 +99,7 @@ class TestPS10(Proofs):
         np.testing.assert_allclose(effect, [[0, 0, 0, 1]] * 2, atol=1e-9)
 
     def test_a_probe_is_the_minimum_of_its_error_and_its_penalty(self):
-        for (weights, accuracy, selectivity), case, _ in self.oracle_and_cases(answers.PROBE):
+        for (weights, accuracy, selectivity), case in self.oracle_and_cases(answers.PROBE):
             n = int(case["n_train"])
             rates = []
             for wanted in (case["labels"], case["control"][case["ids"]]):
@@ -133,7 +127,7 @@ class TestPS10(Proofs):
             assert (accuracy, selectivity) == pytest.approx((rates[0], rates[0] - rates[1]))
 
     def test_the_corrected_lens_equals_pytorch(self):
-        for (log_p, best), case, _ in self.oracle_and_cases(answers.MENDED):
+        for (log_p, best), case in self.oracle_and_cases(answers.MENDED):
             stream, gain, table, target = map(torch.tensor, case.values())
             normed = torch.nn.functional.rms_norm(stream, gain.shape, gain, eps=1e-5)
             right = (normed @ table.T).log_softmax(-1)

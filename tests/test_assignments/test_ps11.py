@@ -16,12 +16,6 @@ answers = Answers("ps11")
 class TestPS11(Proofs):
     answers = answers
 
-    def oracle_and_cases(self, exercise):
-        task = self.tasks[exercise]
-        for seed in range(5):
-            for case in task.exercise.cases(seed):
-                yield task.exercise.oracle(*case.values()), case
-
     def test_keys_of_one_component_give_the_delta_rule_of_the_package(self):
         rng = np.random.default_rng(0)
         for n, d in ((5, 2), (9, 4)):

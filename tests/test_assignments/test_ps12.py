@@ -16,12 +16,6 @@ answers = Answers("ps12")
 class TestPS12(Proofs):
     answers = answers
 
-    def oracle_and_cases(self, exercise, seeds=5):
-        task = self.tasks[exercise]
-        for seed in range(seeds):
-            for case in task.exercise.cases(seed):
-                yield task.exercise.oracle(*case.values()), case
-
     def test_a_hack_is_the_first_and_shortest_wrong_answer_that_gets_the_reward(self):
         def state(move, words):
             at = 0

@@ -15,12 +15,6 @@ answers = Answers("ps13")
 class TestPS13(Proofs):
     answers = answers
 
-    def oracle_and_cases(self, exercise, seeds=5):
-        task = self.tasks[exercise]
-        for seed in range(seeds):
-            for case in task.exercise.cases(seed):
-                yield task.exercise.oracle(*case.values()), case
-
     def test_the_kernel_equals_the_reference_for_every_size_of_tile(self, capsys):
         ours = self.executed(capsys=capsys)[0][answers.TILES]
         for output, case in self.oracle_and_cases(answers.TILES):

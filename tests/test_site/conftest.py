@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import json
 import sys
 import threading
 from itertools import islice
@@ -61,8 +62,8 @@ def serve():
         def log_message(self, *args):
             pass
 
-    def serve(folder):
-        handler = functools.partial(Quiet, directory=str(folder))
+    def serve(folder, handler=Quiet):
+        handler = functools.partial(handler, directory=str(folder))
         httpd = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         servers.append(httpd)
         threading.Thread(target=httpd.serve_forever, daemon=True).start()
@@ -164,6 +165,12 @@ def violations():
 
 
 @pytest.fixture(scope="session")
+def translator():
+    """The translator of the grammar; no test changes it."""
+    return Translator.pretrained("grammar")
+
+
+@pytest.fixture(scope="session")
 def byte_pairs(tmp_path_factory):
     """A translator of byte pairs with one vocabulary, which has learned a little, and its folder.
 
@@ -227,6 +234,11 @@ def each_edition(name, **options):
     return chapter
 
 
+def state_of(page, widget):
+    """Return the state with which the first widget of a kind begins."""
+    return json.loads(page.locator(f"[data-anywidget={widget}] script").first.text_content())
+
+
 WIDGET = """<!doctype html><html lang="{language}"><meta charset="utf-8"><title>attn</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <script>document.documentElement.dataset.theme =
@@ -240,3 +252,37 @@ def page_of(widget, script, above=0):
     """Return a page that holds a widget alone, with its script; `above` it are that many pixels."""
     html = widget._html()
     return WIDGET.format(language=widget.language, script=script, above=above, html=html)
+
+
+def write_beside(folder, bundle, models=None):
+    """Write what the site has beside its pages: a bundle of widgets, their styles, the models' scripts."""
+    files = (_source.model_scripts() if models is None else models) | {
+        f"{bundle}.js": _source.classic_bundle(bundle),
+        "widgets.css": _source.stylesheet(),
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text, "utf-8")
+
+
+@pytest.fixture
+def opened(browser):
+    """Open a page of a folder offline and wait for a part of it; an error on the way fails the test."""
+    contexts, errors = [], []
+
+    def opened(folder, name, part, width=1280, motion="no-preference", **options):
+        context = browser.new_context(
+            offline=True, viewport={"width": width, "height": 900}, reduced_motion=motion, **options
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.requests = []
+        page.on("request", lambda request: page.requests.append(request.url.rpartition("/")[2]))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto((folder / f"{name}.html").as_uri())
+        page.locator(part).first.wait_for()
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert errors == []

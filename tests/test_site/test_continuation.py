@@ -1,10 +1,8 @@
 """The Continuation of chapter 12, driven by mouse and keyboard, against the state in its page."""
 
-import json
-
 import pytest
 
-from tests.test_site.conftest import each_edition
+from tests.test_site.conftest import each_edition, state_of
 
 chapter = each_edition("12_language_model.html", reduced_motion="reduce")
 
@@ -18,11 +16,6 @@ def page(chapter):
 
 WHO = {"es": ("El modelo tomó", "Tomaste"), "en": ("The model took", "You took")}
 PROBABILITIES = "ns => ns.filter((n) => !n.hidden).map((n) => Number(n.dataset.p))"
-
-
-def texts(page):
-    text = page.locator("[data-anywidget=continuation] script").first.text_content()
-    return json.loads(text)["texts"]
 
 
 def part(page, name):
@@ -53,7 +46,7 @@ def along(tree, choices):
 
 
 def test_the_text_goes_on_by_the_most_probable_token_and_each_step_shows_its_five(page):
-    tree = texts(page)[0]["tree"]
+    tree = state_of(page, "continuation")["texts"][0]["tree"]
     node, steps = tree, []
     while node:
         steps.append(node)
@@ -67,7 +60,7 @@ def test_the_text_goes_on_by_the_most_probable_token_and_each_step_shows_its_fiv
 
 
 def test_another_token_leads_to_another_text(page):
-    tree = texts(page)[0]["tree"]
+    tree = state_of(page, "continuation")["texts"][0]["tree"]
     part(page, "token").nth(1).click()
     assert part(page, "summary").inner_text().startswith(WHO[page.language][0])
     part(page, "option").nth(2).click()
@@ -96,12 +89,12 @@ def test_steps_are_chosen_by_arrow_keys_and_a_token_by_enter(page):
     assert part(page, "token").nth(1).get_attribute("aria-checked") == "true"
     part(page, "option").nth(1).focus()
     page.keyboard.press("Enter")
-    tree = texts(page)[0]["tree"]
+    tree = state_of(page, "continuation")["texts"][0]["tree"]
     assert written(page)[:2] == [shown(token) for token in along(tree, [0, 1])]
 
 
 def test_each_beginning_has_its_own_text(page):
-    for i, told in enumerate(texts(page)):
+    for i, told in enumerate(state_of(page, "continuation")["texts"]):
         part(page, "prompt").nth(i).check()
         assert part(page, "begun").inner_text().strip() == told["prompt"].strip()
         assert written(page)[0] == shown(told["tree"]["best"][0][0])
@@ -116,7 +109,7 @@ def test_the_model_in_the_page_writes_what_python_stored(needed, browser, server
     errors = []
     page.on("pageerror", lambda error: errors.append(error))
     page.goto(f"{server}/en/12_language_model.html")
-    told = texts(page)[0]
+    told = state_of(page, "continuation")["texts"][0]
     part(page, "load").click()
     part(page, "own").wait_for(state="visible")
     assert is_focused(part(page, "own-prompt")) and in_window(part(page, "own-prompt"))
@@ -208,7 +201,7 @@ def test_the_model_in_the_page_writes_what_python_stored(needed, browser, server
     part(page, "forget").click()
     assert is_focused(part(page, "load")) and not errors
     page.wait_for_function("async () => !(await caches.has('attn-model'))")
-    assert part(page, "prompt").count() == len(texts(page))
+    assert part(page, "prompt").count() == len(state_of(page, "continuation")["texts"])
     assert part(page, "begun").inner_text().strip() == told["prompt"]
     context.close()
 
@@ -224,7 +217,9 @@ def test_a_url_restores_the_written_text(page, server):
     assert "?text=2&written=1-r3-" in sent and sent.endswith("&step=2")
     said = part(page, "summary").inner_text()
     page.goto(sent)
-    part(page, "begun").filter(has_text=texts(page)[1]["prompt"].strip()).wait_for()
+    part(page, "begun").filter(
+        has_text=state_of(page, "continuation")["texts"][1]["prompt"].strip()
+    ).wait_for()
     assert written(page) == wanted and part(page, "summary").inner_text() == said
     assert part(page, "prompt").nth(1).is_checked()
     assert part(page, "token").nth(1).get_attribute("aria-checked") == "true"

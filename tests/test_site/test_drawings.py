@@ -1,7 +1,6 @@
 """The drawings as a browser lays them out: nothing overlaps, nothing is too small or too pale."""
 
 import json
-import re
 from pathlib import Path
 
 import lxml.html
@@ -11,6 +10,7 @@ from attn_course import drawings
 from attn_course.drawings import Machine
 from attn_course.drawings.chapters import CHAPTERS
 from attn_course.palette import DARK, LIGHT, css_variables
+from tests.contrast import contrast
 from tests.test_site.conftest import of_class
 
 STATIC = Path(__file__).resolve().parents[2] / "book" / "_theme" / "attn" / "static"
@@ -72,18 +72,6 @@ def overlap(one, other):
     """Return by how much two boxes overlap, across or down, whichever is less; negative if apart."""
     width = min(one[2], other[2]) - max(one[0], other[0])
     return min(width, min(one[3], other[3]) - max(one[1], other[1]))
-
-
-def luminance(colour):
-    numbers = [float(part) for part in re.findall(r"[\d.]+", colour)[:3]]
-    parts = [part if colour.startswith("color(") else part / 255 for part in numbers]
-    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one, other):
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
 
 
 def check(texts, pins):

@@ -1,12 +1,10 @@
 """The layer explorer of chapter 05, used by mouse and keyboard; its numbers against NumPy."""
 
-import json
-
 import numpy as np
 import pytest
 
 from attn_course.widgets import layer_explorer
-from tests.test_site.conftest import each_edition
+from tests.test_site.conftest import each_edition, state_of
 
 chapter = each_edition("05_encoder_decoder.html")
 
@@ -24,13 +22,8 @@ def figure(page):
     return page.locator("[data-attn=layers]")
 
 
-def state(page):
-    script = "[data-anywidget=layer_explorer] script"
-    return json.loads(page.locator(script).text_content())
-
-
 def vectors(page, residual=True, norm="post"):
-    given = state(page)
+    given = state_of(page, "layer_explorer")
     return layer_explorer.stack(given["x"], given["layers"], residual, norm)
 
 

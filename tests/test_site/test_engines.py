@@ -4,11 +4,9 @@ What each widget does is tested in Chromium, by the other files of this folder; 
 engine could break: scripts, styles, input by mouse and keyboard, WebAssembly. `make test-engines`.
 """
 
-import functools
 import http.server
 import json
 import re
-import threading
 import time
 from pathlib import Path
 
@@ -84,13 +82,9 @@ class Listening(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="session")
-def address(site):
+def address(serve, site):
     """The URL of the site."""
-    handler = functools.partial(Listening, directory=str(site))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
+    return serve(site, Listening)
 
 
 @pytest.fixture(

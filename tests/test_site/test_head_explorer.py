@@ -9,7 +9,7 @@ import torch
 from attn_course import interpret
 from attn_course.widgets import HeadExplorer, _source
 from attn_course.widgets.head_explorer import triangle
-from tests.test_site.conftest import page_of
+from tests.test_site.conftest import page_of, write_beside
 
 LANGUAGES = ("es", "en")
 STORED = _source.attended()
@@ -24,35 +24,18 @@ def folder(tmp_path_factory):
             (folder / f"{name}.html").write_text(
                 page_of(widget, "explorer_widgets.js", above), "utf-8"
             )
-    files = _source.model_scripts() | {
-        "explorer_widgets.js": _source.classic_bundle("explorer_widgets"),
-        "widgets.css": _source.stylesheet(),
-    }
-    for name, text in files.items():
-        if not name.endswith(("translator.js", "question.js")):
-            (folder / name).write_text(text, "utf-8")
+    scripts = _source.model_scripts().items()
+    needed = {n: text for n, text in scripts if not n.endswith(("translator.js", "question.js"))}
+    write_beside(folder, "explorer_widgets", needed)
     return folder
 
 
 @pytest.fixture
-def visit(browser, folder):
-    contexts, errors = [], []
-
-    def visit(name="en", width=1280, place=folder, wait="[data-attn=version]", **options):
-        context = browser.new_context(
-            offline=True, viewport={"width": width, "height": 900}, **options
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto((place / f"{name}.html").as_uri())
-        page.locator(wait).first.wait_for()
-        return page
-
-    yield visit
-    for context in contexts:
-        context.close()
-    assert errors == []
+def visit(opened, folder):
+    """Open the page of a language, or of a figure far below the beginning."""
+    return lambda name="en", place=folder, wait="[data-attn=version]", **options: opened(
+        place, name, wait, **options
+    )
 
 
 def weights_of(page):

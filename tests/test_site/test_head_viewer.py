@@ -6,17 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from attn.applications.translation import Translator, facts
-from attn_course.widgets import HeadViewer, _source
-from tests.test_site.conftest import page_of
+from attn.applications.translation import facts
+from attn_course.widgets import HeadViewer
+from tests.test_site.conftest import page_of, write_beside
 
 LANGUAGES = ("es", "en")
 SENTENCES = ("the girls who chased the cat were tired", "the blue window")
-
-
-@pytest.fixture(scope="module")
-def translator():
-    return Translator.pretrained("grammar")
 
 
 @pytest.fixture(scope="module")
@@ -26,34 +21,16 @@ def folder(tmp_path_factory, translator):
     for language in LANGUAGES:
         widget = HeadViewer(example, sentences=SENTENCES[1:], language=language)
         (folder / f"{language}.html").write_text(page_of(widget, "head_widgets.js"), "utf-8")
-    files = _source.model_scripts() | {
-        "head_widgets.js": _source.classic_bundle("head_widgets"),
-        "widgets.css": _source.stylesheet(),
-    }
-    for name, text in files.items():
-        (folder / name).write_text(text, "utf-8")
+    write_beside(folder, "head_widgets")
     return folder
 
 
 @pytest.fixture
-def visit(browser, folder):
-    contexts, errors = [], []
-
-    def visit(language="es", width=1280, place=folder, **options):
-        context = browser.new_context(
-            offline=True, viewport={"width": width, "height": 900}, **options
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto((place / f"{language}.html").as_uri())
-        page.locator("[data-attn=head]").first.wait_for()
-        return page
-
-    yield visit
-    for context in contexts:
-        context.close()
-    assert errors == []
+def visit(opened, folder):
+    """Open the page of a language."""
+    return lambda language="es", place=folder, **options: opened(
+        place, language, "[data-attn=head]", **options
+    )
 
 
 def cut(page, stack, layer, head):

@@ -1,11 +1,9 @@
 """The map of families and the WordGuesser of chapter 11, by mouse and keyboard, against their state."""
 
-import json
-
 import pytest
 
 from attn_course.widgets import load_families
-from tests.test_site.conftest import each_edition
+from tests.test_site.conftest import each_edition, state_of
 
 MODELS = ("masked", "causal", "recurrent")
 
@@ -17,11 +15,6 @@ def page(chapter):
     chapter.reload()
     chapter.locator("[data-attn=guesser]").wait_for()
     return chapter
-
-
-def sentences(page):
-    text = page.locator("[data-anywidget=word_guesser] script").first.text_content()
-    return json.loads(text)["sentences"]
 
 
 def assert_shows(page, told, hidden):
@@ -39,7 +32,7 @@ def assert_shows(page, told, hidden):
 
 
 def test_every_word_of_every_sentence_can_be_hidden(page):
-    for i, told in enumerate(sentences(page)):
+    for i, told in enumerate(state_of(page, "word_guesser")["sentences"]):
         page.locator("[data-attn=sentence]").nth(i).check()
         assert_shows(page, told, 0)
         for hidden in range(len(told["words"])):
@@ -48,7 +41,7 @@ def test_every_word_of_every_sentence_can_be_hidden(page):
 
 
 def test_words_are_chosen_by_arrow_keys(page):
-    told = sentences(page)[0]
+    told = state_of(page, "word_guesser")["sentences"][0]
     page.locator("[data-attn=word]").first.focus()
     page.keyboard.press("ArrowRight")
     assert_shows(page, told, 1)
@@ -56,11 +49,11 @@ def test_words_are_chosen_by_arrow_keys(page):
     assert_shows(page, told, len(told["words"]) - 1)
     # From the last word of a long sentence to a short one.
     page.locator("[data-attn=sentence]").nth(2).check()
-    assert_shows(page, sentences(page)[2], 0)
+    assert_shows(page, state_of(page, "word_guesser")["sentences"][2], 0)
 
 
 def test_the_decoder_is_not_shown_what_follows(page):
-    words = sentences(page)[0]["words"]
+    words = state_of(page, "word_guesser")["sentences"][0]["words"]
     page.locator("[data-attn=word]").nth(1).click()
     read = page.locator("[data-attn=causal] [data-attn=reads]").inner_text()
     assert words[0] in read and not any(word in read.split() for word in words[1:])

@@ -14,21 +14,15 @@ import pytest
 import torch
 
 from attn.applications._sequences import write
-from attn.applications.translation import Translator
 from attn.applications.translation.certainty import GUESSED, calibrated, fitted
 from attn.decoding import beam_search
 from attn.tokenizer import byte_pair
 from attn_course.grammar import generate
 from attn_course.widgets import LiveTranslator, _source
-from tests.test_site.conftest import page_of
+from tests.test_site.conftest import page_of, write_beside
 
 LANGUAGES = ("es", "en")
 UNKNOWN = "the quark saw a xylophone"
-
-
-@pytest.fixture(scope="module")
-def translator():
-    return Translator.pretrained("grammar")
 
 
 @pytest.fixture(scope="module")
@@ -56,42 +50,16 @@ def folder(tmp_path_factory, example, pairs):
             example, gold=pairs[0], sentences=pairs[1:], pretrained="grammar", language=language
         )
         (folder / f"{language}.html").write_text(page_of(widget, "translator_widgets.js"), "utf-8")
-    write_beside(folder)
+    write_beside(folder, "translator_widgets")
     return folder
 
 
-def write_beside(folder):
-    """Write what the site has beside its pages."""
-    files = _source.model_scripts() | {
-        "translator_widgets.js": _source.classic_bundle("translator_widgets"),
-        "widgets.css": _source.stylesheet(),
-    }
-    for name, text in files.items():
-        (folder / name).write_text(text, "utf-8")
-
-
 @pytest.fixture
-def visit(browser, folder):
-    """Open the page of a language; errors on the way fail the test."""
-    contexts, errors = [], []
-
-    def visit(language="es", width=1280, motion="reduce", place=folder, **options):
-        context = browser.new_context(
-            offline=True, viewport={"width": width, "height": 900}, reduced_motion=motion, **options
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.requests = []
-        page.on("request", lambda request: page.requests.append(request.url.rpartition("/")[2]))
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto((place / f"{language}.html").as_uri())
-        page.locator("[data-attn=target-token]").first.wait_for()
-        return page
-
-    yield visit
-    for context in contexts:
-        context.close()
-    assert errors == []
+def visit(opened, folder):
+    """Open the page of a language."""
+    return lambda language="es", width=1280, motion="reduce", place=folder, **options: opened(
+        place, language, "[data-attn=target-token]", width, motion, **options
+    )
 
 
 def translate(page, text, width=None):
@@ -328,7 +296,7 @@ def test_frames_mark_the_alignment_where_it_is_known(visit, pairs, translator):
 def test_an_alignment_is_that_of_one_translation_only(visit, pairs, example, folder, tmp_path):
     other = replace(pairs[1], target=f"{pairs[1].target} otra")
     widget = LiveTranslator(example, sentences=[other], pretrained="grammar")
-    write_beside(tmp_path)
+    write_beside(tmp_path, "translator_widgets")
     (tmp_path / "es.html").write_text(page_of(widget, "translator_widgets.js"), "utf-8")
     page = visit(place=tmp_path)
     translate(page, pairs[1].source)
@@ -655,7 +623,7 @@ def parts_folder(tmp_path_factory, byte_pairs):
             language=language,
         )
         (folder / f"{language}.html").write_text(page_of(widget, "translator_widgets.js"), "utf-8")
-    write_beside(folder)
+    write_beside(folder, "translator_widgets")
     return folder
 
 
@@ -813,7 +781,7 @@ def beam_folder(tmp_path_factory, example, pairs):
         example, sentences=pairs[1:], pretrained="grammar", beam_width=2, language="en"
     )
     (folder / "en.html").write_text(page_of(widget, "translator_widgets.js"), "utf-8")
-    write_beside(folder)
+    write_beside(folder, "translator_widgets")
     return folder
 
 

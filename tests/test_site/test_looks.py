@@ -12,6 +12,7 @@ from matplotlib.colors import rgb_to_hsv
 from matplotlib.image import imread
 
 from attn_course.palette import DARK, LIGHT
+from tests.contrast import contrast
 from tests.test_site.conftest import of_class
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -216,19 +217,6 @@ def test_nothing_in_a_widget_is_too_small_or_cut_on_a_phone(tab, server):
         arg=len(longest.split()),
     )
     assert page.evaluate(SMALL) == [] and page.evaluate(CUT) == []
-
-
-def luminance(colour):
-    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one, other):
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

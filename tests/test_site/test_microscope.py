@@ -11,20 +11,15 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from attn.applications.translation import Translator
 from attn.positions import rotary
 from attn.transformer import Transformer, TransformerConfig
 from attn_course.widgets import TransformerMicroscope, _source
+from tests.test_site.conftest import write_beside
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = "The cat that chased the mouse was black"
 OTHER = "The sky is blue"
 TOLERANCE = 2e-4  # of numbers up to about a hundred, in float32
-
-
-@pytest.fixture(scope="module")
-def translator():
-    return Translator.pretrained("grammar")
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +40,7 @@ def folder(translator, tmp_path_factory):
                 f'<script defer src="translator_widgets.js"></script><main><h1>x</h1>{widget._html()}</main>',
                 encoding="utf-8",
             )
-    bundle = _source.classic_bundle("translator_widgets")
-    (folder / "translator_widgets.js").write_text(bundle, encoding="utf-8")
-    for name, text in _source.model_scripts().items():
-        (folder / name).write_text(text, encoding="utf-8")
+    write_beside(folder, "translator_widgets")
     return folder
 
 
@@ -515,13 +507,9 @@ def test_any_sentence_in_parts_of_words(browser, tmp_path, byte_pairs):
     text = "The quark's 3 xylophones, 🙂!"
     example = byte_pairs.attention("the red house")
     widget = TransformerMicroscope(example, pretrained="tatoeba", language="en")
-    files = _source.model_scripts() | {
-        "page.html": '<!doctype html><meta charset="utf-8">'
-        f'<script defer src="translator_widgets.js"></script>{widget._html()}',
-        "translator_widgets.js": _source.classic_bundle("translator_widgets"),
-    }
-    for name, content in files.items():
-        (tmp_path / name).write_text(content, encoding="utf-8")
+    write_beside(tmp_path, "translator_widgets")
+    page = f'<script defer src="translator_widgets.js"></script>{widget._html()}'
+    (tmp_path / "page.html").write_text(f'<!doctype html><meta charset="utf-8">{page}', "utf-8")
     page = browser.new_page()
     page.goto((tmp_path / "page.html").as_uri())
     assert page.locator("[data-attn=sentence]").input_value() == "the red house"

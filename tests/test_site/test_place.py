@@ -1,19 +1,12 @@
 """The place in the book: marked and in view in the contents, and kept by the language switch."""
 
-import functools
-import http.server
-import importlib.util
-import threading
+import runpy
 from pathlib import Path
 
 import lxml.html
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-spec = importlib.util.spec_from_file_location("serve", ROOT / "book" / "serve.py")
-serve = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(serve)
-
 HEADINGS = ("h1", "h2", "h3", "h4", "h5")
 IN_VIEW = """link => {
   const [box, frame] = [link, link.closest("nav")].map(node => node.getBoundingClientRect());
@@ -251,16 +244,13 @@ def test_a_page_is_turned_at_its_top_and_by_access_keys(tab, server):
     page.wait_for_url("**/04_multi_head.html")
 
 
-def test_the_404_page_links_back_to_the_course(tab, site):
-    handler = functools.partial(serve.Handler, directory=str(site))
-    httpd = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=httpd.serve_forever, daemon=True).start()
+def test_the_404_page_links_back_to_the_course(tab, serve, site):
+    handler = runpy.run_path(str(ROOT / "book" / "serve.py"))["Handler"]
     page = tab()
-    answer = page.goto(f"http://127.0.0.1:{httpd.server_port}/en/far/away/nothing.html")
+    answer = page.goto(f"{serve(site, handler)}/en/far/away/nothing.html")
     assert answer.status == 404
     for link in page.locator("main a").all():
         assert page.request.get(link.evaluate("a => a.href")).status == 200
     page.evaluate("localStorage['attn-theme'] = 'dark'")
     page.reload()
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
-    httpd.shutdown()

@@ -1,13 +1,11 @@
 """The SamplingExplorer of chapter 09, driven by mouse and keyboard, against attn.decoding."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
 
 from attn.decoding import next_token_probabilities
-from tests.test_site.conftest import each_edition
+from tests.test_site.conftest import each_edition, state_of
 
 SHOWN = 9
 
@@ -21,11 +19,6 @@ def page(chapter):
     return chapter
 
 
-def state(page):
-    text = page.locator("[data-anywidget=sampling_explorer] script").first.text_content()
-    return json.loads(text)
-
-
 def column(page, hook):
     script = "(nodes) => nodes.map((node) => Number(node.getAttribute('data-value')))"
     return np.array(page.locator(f"td[data-attn={hook}]").evaluate_all(script))
@@ -33,7 +26,9 @@ def column(page, hook):
 
 def wanted(page, context=0, **settings):
     """Return what the table should show: the largest, and the sum of the rest."""
-    logits = torch.tensor(state(page)["contexts"][context]["logits"], dtype=torch.float64)
+    logits = torch.tensor(
+        state_of(page, "sampling_explorer")["contexts"][context]["logits"], dtype=torch.float64
+    )
     order = logits.argsort(descending=True, stable=True)
     p = next_token_probabilities(logits, **settings)[order].numpy()
     return np.append(p[:SHOWN], p[SHOWN:].sum())

@@ -1,12 +1,10 @@
 """The map of sentences in appendix A3 and laboratory 13, driven by mouse and keyboard, with MiniLM in the page."""
 
-import json
-
 import numpy as np
 import pytest
 
 from attn_course import minilm
-from tests.test_site.conftest import each_edition
+from tests.test_site.conftest import each_edition, state_of
 
 chapter = each_edition("A3_text_applications.html", reduced_motion="reduce")
 
@@ -22,11 +20,6 @@ def part(page, name):
     return page.locator("[data-attn=sentences]").first.locator(f"[data-attn={name}]")
 
 
-def state(page):
-    text = page.locator("[data-anywidget=sentence_map] script").first.text_content()
-    return json.loads(text)
-
-
 def matrix(below, n):
     whole = np.zeros((n, n))
     whole[np.tril_indices(n, -1)] = below
@@ -38,7 +31,7 @@ def shown(page):
 
 
 def test_the_map_and_its_list_follow_the_layer_and_the_point(page):
-    one = state(page)["sets"][0]
+    one = state_of(page, "sentence_map")["sets"][0]
     n = len(one["sentences"])
     groups = np.array([sentence["group"] for sentence in one["sentences"]])
     for layer in (6, 0):
@@ -106,7 +99,7 @@ def test_the_model_in_the_page_puts_sentences_of_ones_own_on_the_map(needed, bro
     mine = ["We sat by the water on the bank", "The bank closed my account", "No such word here"]
     part(page, "own-sentences").fill("\n".join(mine))
     part(page, "begin").click()
-    stored = state(page)["sets"][0]["sentences"]
+    stored = state_of(page, "sentence_map")["sets"][0]["sentences"]
     part(page, "point").nth(len(stored) + 1).wait_for()
     assert part(page, "point").count() == len(stored) + 2
     assert part(page, "own-note").inner_text().endswith("“bank” are left out: 1 of yours.")

@@ -8,7 +8,7 @@ import pytest
 from attn_course.widgets import Learner, TrainingReplay, _source
 from experiments import learner
 from experiments.training_curves import REPLAY
-from tests.test_site.conftest import page_of
+from tests.test_site.conftest import page_of, write_beside
 
 FILM = json.loads(REPLAY.read_text(encoding="utf-8"))
 LANGUAGES = ("es", "en")
@@ -21,32 +21,17 @@ def folder(tmp_path_factory):
     for language in LANGUAGES:
         for name, options in ((language, {}), (f"{language}_words", WORDS)):
             widget = TrainingReplay(FILM, language=language, **options)
-            (folder / f"{name}.html").write_text(page_of(widget, "widgets.js"), "utf-8")
-    (folder / "widgets.js").write_text(_source.classic_bundle("training_widgets"), "utf-8")
-    (folder / "widgets.css").write_text(_source.stylesheet(), "utf-8")
+            (folder / f"{name}.html").write_text(page_of(widget, "training_widgets.js"), "utf-8")
+    write_beside(folder, "training_widgets", {})
     return folder
 
 
 @pytest.fixture
-def visit(browser, folder):
-    """Open the page of a language; errors on the way fail the test."""
-    contexts, errors = [], []
-
-    def visit(language="es", width=1280, motion="reduce", **options):
-        context = browser.new_context(
-            offline=True, viewport={"width": width, "height": 900}, reduced_motion=motion, **options
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto((folder / f"{language}.html").as_uri())
-        page.locator("[data-attn=training-replay]").wait_for()
-        return page
-
-    yield visit
-    for context in contexts:
-        context.close()
-    assert errors == []
+def visit(opened, folder):
+    """Open the page of a language."""
+    return lambda language="es", motion="reduce", **options: opened(
+        folder, language, "[data-attn=training-replay]", motion=motion, **options
+    )
 
 
 def text(page, hook):
@@ -181,38 +166,19 @@ def school(tmp_path_factory):
     for place in ("whole", "alone"):
         (folder / place).mkdir()
         for language in LANGUAGES:
-            page = page_of(Learner("watch", language=language), "widgets.js")
+            page = page_of(Learner("watch", language=language), "learner_widgets.js")
             page = page.replace("</main>", Learner("break", language=language)._html() + "</main>")
             (folder / place / f"{language}.html").write_text(page, "utf-8")
-        (folder / place / "widgets.js").write_text(
-            _source.classic_bundle("learner_widgets"), "utf-8"
-        )
-        (folder / place / "widgets.css").write_text(_source.stylesheet(), "utf-8")
-        for name, content in scripts.items() if place == "whole" else ():
-            (folder / place / name).write_text(content, "utf-8")
+        write_beside(folder / place, "learner_widgets", scripts if place == "whole" else {})
     return folder
 
 
 @pytest.fixture
-def learn(browser, school):
-    """Open the page of the translator that learns; errors on the way fail the test."""
-    contexts, errors = [], []
-
-    def learn(language="en", place="whole", width=1280, motion="no-preference", **options):
-        context = browser.new_context(
-            offline=True, viewport={"width": width, "height": 900}, reduced_motion=motion, **options
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto((school / place / f"{language}.html").as_uri())
-        page.locator("[data-attn=learner-break]").wait_for()
-        return page
-
-    yield learn
-    for context in contexts:
-        context.close()
-    assert errors == []
+def learn(opened, school):
+    """Open the page of the translator that learns."""
+    return lambda language="en", place="whole", **options: opened(
+        school / place, language, "[data-attn=learner-break]", **options
+    )
 
 
 STORED = learner.read("stored")
