@@ -62,7 +62,7 @@ QUICK = {"applications"}
 # Files outside the selected tests that those tests import.
 SHARED = [
     *("tests/__init__.py", "tests/conftest.py", "tests/machine.py", "book/_ext/vendor.py"),
-    "Makefile",
+    *("Makefile", "tests/refusals.py"),
     *("tests/core/__init__.py", "tests/core/helpers.py"),
     *("tests/core/no_float64.py", "tests/core/other_device.py"),
 ]
