@@ -6,12 +6,13 @@ import pytest
 def refusals(*rows, of=None):
     """Return a parametrised test; each row is a call, and how its ValueError begins.
 
-    With a function `of`, each row has its argument in place of the call.
+    With a function `of`, each row has its arguments in place of the call.
     """
 
-    @pytest.mark.parametrize("refused, message", rows)
-    def test(refused, message):
+    @pytest.mark.parametrize("row", rows, ids=[message for *_, message in rows])
+    def test(row):
+        *arguments, message = row
         with pytest.raises(ValueError, match=f"^{message}"):
-            of(refused) if of else refused()
+            of(*arguments) if of else arguments[0]()
 
     return test

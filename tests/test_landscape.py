@@ -13,6 +13,7 @@ from torch.nn import functional as F
 from attn import reference
 from attn.recurrent import BidirectionalRecurrent
 from experiments import contrast, landscape
+from tests.refusals import refusals
 
 # Masking --------------------------------------------------------------------------------------
 
@@ -86,17 +87,12 @@ def test_inputs_and_targets_together_restore_the_text(pairs):
         assert a < 100 or b < 100, "runs side by side are one run"
 
 
-@pytest.mark.parametrize(
-    "tokens, hidden, message",
-    [
-        ([[4, 5]], [True, False], r"tokens: expected integers of shape \(seq_len,\)"),
-        ([4.0, 5.0], [True, False], "tokens: expected integers"),
-        ([4, 5], [True], r"hidden: expected shape \(2,\) to match tokens, got \(1,\)"),
-    ],
+test_spans_refuse_invalid_arguments = refusals(
+    ([[4, 5]], [True, False], r"tokens: expected integers of shape \(seq_len,\)"),
+    ([4.0, 5.0], [True, False], "tokens: expected integers"),
+    ([4, 5], [True], r"hidden: expected shape \(2,\) to match tokens, got \(1,\)"),
+    of=lambda tokens, hidden: reference.corrupt_spans(tokens, hidden, 100),
 )
-def test_spans_refuse_invalid_arguments(tokens, hidden, message):
-    with pytest.raises(ValueError, match=message):
-        reference.corrupt_spans(tokens, hidden, 100)
 
 
 # Contrast -------------------------------------------------------------------------------------
@@ -117,18 +113,13 @@ def test_the_contrastive_loss_is_pytorchs_cross_entropy_twice(shape, temperature
         assert scaled == pytest.approx(found)
 
 
-@pytest.mark.parametrize(
-    "images, texts, temperature, message",
-    [
-        ([[1.0, 0.0]], [[0.0, 0.0]], 0.1, "texts: expected at least one vector, none of them zero"),
-        ([[1.0, 0.0]], [[1.0]], 0.1, "texts: expected shape"),
-        ([1.0, 0.0], [1.0, 0.0], 0.1, "images: expected shape"),
-        ([[1.0]], [[1.0]], 0.0, "temperature: expected a number above 0"),
-    ],
+test_the_contrastive_loss_refuses_invalid_arguments = refusals(
+    ([[1.0, 0.0]], [[0.0, 0.0]], 0.1, "texts: expected at least one vector, none of them zero"),
+    ([[1.0, 0.0]], [[1.0]], 0.1, "texts: expected shape"),
+    ([1.0, 0.0], [1.0, 0.0], 0.1, "images: expected shape"),
+    ([[1.0]], [[1.0]], 0.0, "temperature: expected a number above 0"),
+    of=lambda images, texts, temperature: reference.contrastive_loss(images, texts, temperature),
 )
-def test_the_contrastive_loss_refuses_invalid_arguments(images, texts, temperature, message):
-    with pytest.raises(ValueError, match=message):
-        reference.contrastive_loss(images, texts, temperature)
 
 
 # The measurements -----------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from attn_course.emoji import plain
 from attn_course.emoji.model import batch_of
 from attn_course.emoji.searcher import EmojiSearcher
 from attn_course.widgets import EmojiSearch, _source
+from tests.refusals import refusals
 
 TEXTS = [
     "corazón azul",
@@ -78,18 +79,9 @@ def test_the_fallback_is_a_table_with_code_points():
     assert "<td>unseen</td>" in EmojiSearch("blue heart", FOUND, language="en")._html()
 
 
-@pytest.mark.parametrize(
-    "query, found, message",
-    [
-        ("", FOUND, "query: expected"),
-        ("x", [], "found: expected at least one"),
-        (
-            "x",
-            [SimpleNamespace(emoji="x", cosine=np.nan, seen=True)],
-            r"found\[0\].cosine: expected",
-        ),
-    ],
+test_invalid_constructor_arguments_are_refused = refusals(
+    ("", FOUND, "query: expected"),
+    ("x", [], "found: expected at least one"),
+    ("x", [SimpleNamespace(emoji="x", cosine=np.nan, seen=True)], r"found\[0\].cosine: expected"),
+    of=EmojiSearch,
 )
-def test_invalid_constructor_arguments_are_refused(query, found, message):
-    with pytest.raises(ValueError, match=message):
-        EmojiSearch(query, found)

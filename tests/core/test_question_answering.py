@@ -33,6 +33,7 @@ from attn.transformer import TransformerConfig
 from attn_course import passages
 from attn_course.passages import KINDS, Question, is_held_out, questions
 from tests.core.helpers import pattern, refuses, values_of
+from tests.refusals import refusals
 
 ENIAC = "The first general-purpose electronic computer, ENIAC, was completed in 1945."
 ASKED = "When was the first computer invented?"
@@ -189,19 +190,14 @@ def test_questions_depend_on_the_seed():
     assert questions(0, seed=3) == []
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"n": -1, "seed": 0}, "n: expected at least 0, got -1"),
-        ({"n": 1.5, "seed": 0}, "n: expected an integer, got 1.5"),
-        ({"n": 1, "seed": -2}, "seed: expected at least 0, got -2"),
-        ({"n": 1, "seed": "a"}, "seed: expected an integer, got 'a'"),
-        ({"n": 1, "seed": 0, "kind": "thing"}, "kind: expected 'invention.year' or .* got 'thing'"),
-    ],
+test_questions_refuses_invalid_arguments = refusals(
+    ({"n": -1, "seed": 0}, "n: expected at least 0, got -1$"),
+    ({"n": 1.5, "seed": 0}, "n: expected an integer, got 1.5$"),
+    ({"n": 1, "seed": -2}, "seed: expected at least 0, got -2$"),
+    ({"n": 1, "seed": "a"}, "seed: expected an integer, got 'a'$"),
+    ({"n": 1, "seed": 0, "kind": "thing"}, "kind: expected 'invention.year' or .* got 'thing'$"),
+    of=lambda arguments: questions(**arguments),
 )
-def test_questions_refuses_invalid_arguments(arguments, message):
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        questions(**arguments)
 
 
 # Spans

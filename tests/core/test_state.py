@@ -166,8 +166,8 @@ def test_it_is_the_gated_delta_rule_of_qwen3_next():
         modelling.torch_chunk_gated_delta_rule(*theirs, chunk_size=16, **options),
         modelling.torch_recurrent_gated_delta_rule(*theirs, **options),
     ):
-        close(output.transpose(1, 2).double(), ours[0], 2e-5)
-        close(state.double(), ours[1], 2e-5)
+        close(output.transpose(1, 2).double(), ours[0], tolerance=2e-5)
+        close(state.double(), ours[1], tolerance=2e-5)
 
 
 @pytest.mark.parametrize("way", [recurrent, chunked])
@@ -178,7 +178,7 @@ def test_the_state_is_not_rounded(way):
     expected, last = way(*(x.float() for x in rounded), **rates)
     output, state = way(*rounded, **rates)
     assert output.dtype == torch.bfloat16 and state.dtype == torch.float32
-    close(output, expected.bfloat16(), 0.0)
+    close(output, expected.bfloat16(), tolerance=0.0)
     with torch.autocast(output.device.type, dtype=torch.bfloat16):
         assert torch.equal(way(*(x.float() for x in rounded), **rates)[1], last)
 

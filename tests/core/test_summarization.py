@@ -24,6 +24,7 @@ from attn.transformer import Transformer, TransformerConfig
 from attn_course import stories as stories_module
 from attn_course.stories import Story, stories
 from tests.core.helpers import pattern
+from tests.refusals import refusals
 
 # The data are parsed independently: every template as a regular expression.
 
@@ -107,18 +108,13 @@ def test_stories_depend_on_the_seed():
     assert stories(0, seed=1) == []
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"n": -1, "seed": 0}, "n: expected at least 0, got -1"),
-        ({"n": 0.5, "seed": 0}, "n: expected an integer, got 0.5"),
-        ({"n": 1, "seed": -1}, "seed: expected at least 0, got -1"),
-        ({"n": 1, "seed": None}, "seed: expected an integer, got None"),
-    ],
+test_stories_refuses_invalid_arguments = refusals(
+    ({"n": -1, "seed": 0}, "n: expected at least 0, got -1$"),
+    ({"n": 0.5, "seed": 0}, "n: expected an integer, got 0.5$"),
+    ({"n": 1, "seed": -1}, "seed: expected at least 0, got -1$"),
+    ({"n": 1, "seed": None}, "seed: expected an integer, got None$"),
+    of=lambda arguments: stories(**arguments),
 )
-def test_stories_refuses_invalid_arguments(arguments, message):
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        stories(**arguments)
 
 
 # Sentences
