@@ -224,7 +224,8 @@ SLIPS = {
                 "(query - key >= 0) & (query - key < window)",
                 "query - key >= 0",
             ),
-            ("chunks", "in_blocks", "(query - key < window)", "(query // window == key // window)"),
+            ("chunks", "in_blocks", "(query - key < window)",
+             "(query // window == key // window)"),
             (
                 "key minus query",
                 "looks_ahead",
@@ -342,10 +343,8 @@ SLIPS = {
                 "two blocks",
                 "answer_blind",
                 "order[None] | question[:, None, :]",
-                (
-                    "(order[None] & ~question[:, :, None] & ~question[:, None, :]) | "
-                    "(question[:, :, None] & question[:, None, :])"
-                ),
+                ("(order[None] & ~question[:, :, None] & ~question[:, None, :]) | "
+                "(question[:, :, None] & question[:, None, :])"),
             ),
             (
                 "question only",
@@ -364,10 +363,8 @@ SLIPS = {
                 "up to the last asked",
                 None,
                 "real & (np.cumsum(real, axis=1) <= prefix[:, None])",
-                (
-                    "np.array([np.arange(n) <= np.flatnonzero(row)[p - 1] "
-                    "for row, p in zip(real, prefix)])"
-                ),
+                ("np.array([np.arange(n) <= np.flatnonzero(row)[p - 1] "
+                "for row, p in zip(real, prefix)])"),
             ),
             ("padding seen", "padding_visible", " & real[:, None, :]", " & (real | True)[:, None]"),
             (
@@ -532,7 +529,7 @@ SLIPS = {
             ("a slip of its own", None, "/ np.sqrt(d_k)", "* 1.1 / np.sqrt(d_k)"),
         ],
     ),
-}
+}  # fmt: skip # Each mistake stays beside its edit.
 
 WORTH = {
     (STREAMING, "up to the window"): (0, "wrong"),

@@ -265,10 +265,8 @@ SLIPS = {
                 "a cosine at the end",
                 "last_column_changed",
                 "return encoding",
-                (
-                    "if d_model % 2:\n        encoding[..., -1] = np.cos(angles[..., -1])\n"
-                    "    return encoding"
-                ),
+                ("if d_model % 2:\n        encoding[..., -1] = np.cos(angles[..., -1])\n"
+                "    return encoding"),
             ),
             ("one axis", "one_axis_only", "positions[..., None]", "positions[:, None]"),
             (
@@ -335,10 +333,8 @@ SLIPS = {
                 "length lost",
                 "back_on_the_circle",
                 "    c, s =",
-                (
-                    "    length = np.sqrt(sine**2 + cosine**2)\n"
-                    "    sine, cosine = sine / length, cosine / length\n    c, s ="
-                ),
+                ("    length = np.sqrt(sine**2 + cosine**2)\n"
+                "    sine, cosine = sine / length, cosine / length\n    c, s ="),
             ),
             (
                 "angle from the sine",
@@ -406,10 +402,8 @@ SLIPS = {
                 "a window",
                 "forbidden_beyond",
                 "    return (query @ key.mT + position)",
-                (
-                    "    position[..., abs(place - place[:, None]) > farthest] = -np.inf\n"
-                    "    return (query @ key.mT + position)"
-                ),
+                ("    position[..., abs(place - place[:, None]) > farthest] = -np.inf\n"
+                "    return (query @ key.mT + position)"),
             ),
             (
                 "one row short",
@@ -448,10 +442,8 @@ SLIPS = {
                 "weights",
                 "weights_instead",
                 "    return (query @ key.mT + position) / np.sqrt(query.shape[-1])",
-                (
-                    "    e = np.exp((query @ key.mT + position) / np.sqrt(query.shape[-1]))\n"
-                    "    return e / e.sum(axis=-1, keepdims=True)"
-                ),
+                ("    e = np.exp((query @ key.mT + position) / np.sqrt(query.shape[-1]))\n"
+                "    return e / e.sum(axis=-1, keepdims=True)"),
             ),
             ("one sentence", "matrix_only", '"...id,ijd->...ij"', '"id,ijd->ij"'),
             (
@@ -482,10 +474,8 @@ SLIPS = {
                 "mean of each row",
                 "mean",
                 "return table",
-                (
-                    "counts = np.bincount(positions[real], minlength=n_positions)\n"
-                    "    return table / np.maximum(counts, 1)[:, None]"
-                ),
+                ("counts = np.bincount(positions[real], minlength=n_positions)\n"
+                "    return table / np.maximum(counts, 1)[:, None]"),
             ),
             (
                 "mean over sentences",
@@ -502,10 +492,8 @@ SLIPS = {
             (
                 "padding at zero",
                 "padding_in_the_first_row",
-                [
-                    ("positions >= 0", "positions >= -1"),
-                    ("positions[real]", "np.where(positions < 0, 0, positions)[real]"),
-                ],
+                [("positions >= 0", "positions >= -1"),
+                 ("positions[real]", "np.where(positions < 0, 0, positions)[real]")],
             ),
             (
                 "only whole sentences",
@@ -536,22 +524,18 @@ SLIPS = {
                 "first sentence",
                 "first_sentence_only",
                 "    return table",
-                (
-                    "    table[:] = 0\n"
-                    "    np.add.at(table, positions[0][real[0]], gradient[0][real[0]])\n"
-                    "    return table"
-                ),
+                ("    table[:] = 0\n"
+                "    np.add.at(table, positions[0][real[0]], gradient[0][real[0]])\n"
+                "    return table"),
             ),
             (
                 "a table each",
                 "one_table_each",
                 "    return table",
-                (
-                    "    tables = np.zeros((len(gradient), *table.shape))\n"
-                    "    for b in range(len(gradient)):\n"
-                    "        np.add.at(tables[b], positions[b][real[b]], gradient[b][real[b]])\n"
-                    "    return tables"
-                ),
+                ("    tables = np.zeros((len(gradient), *table.shape))\n"
+                "    for b in range(len(gradient)):\n"
+                "        np.add.at(tables[b], positions[b][real[b]], gradient[b][real[b]])\n"
+                "    return tables"),
             ),
             ("lying down", "transposed", "return table", "return table.T"),
             (
@@ -583,10 +567,8 @@ SLIPS = {
                 "key turned back",
                 "turned_apart",
                 "turn(query) @ turn(key).mT",
-                (
-                    "turn(query) @ np.concatenate([key[..., 0::2] * cos + key[..., 1::2] * sin, "
-                    "key[..., 1::2] * cos - key[..., 0::2] * sin], axis=-1).mT"
-                ),
+                ("turn(query) @ np.concatenate([key[..., 0::2] * cos + key[..., 1::2] * sin, "
+                "key[..., 1::2] * cos - key[..., 0::2] * sin], axis=-1).mT"),
             ),
             (
                 "sine for cosine",
@@ -601,12 +583,8 @@ SLIPS = {
                 "x[..., 0::2], x[..., 1::2]",
                 "x[..., : d_k // 2], x[..., d_k // 2 :]",
             ),
-            (
-                "degrees",
-                "degrees",
-                "np.cos(angles), np.sin(angles)",
-                "np.cos(np.deg2rad(angles)), np.sin(np.deg2rad(angles))",
-            ),
+            ("degrees", "degrees", "np.cos(angles), np.sin(angles)",
+             "np.cos(np.deg2rad(angles)), np.sin(np.deg2rad(angles))"),
             ("unbatched only", "matrix_only", "turn(key).mT", "turn(key).T"),
             (
                 "sentences numbered",
@@ -623,7 +601,7 @@ SLIPS = {
             ("a slip of its own", None, "/ np.sqrt", "* 1.1 / np.sqrt"),
         ],
     ),
-}
+}  # fmt: skip # Each mistake stays beside its edit.
 
 WORTH = {
     (ENCODE, "exponent doubled"): (0, "wrong"),
