@@ -653,12 +653,12 @@ function render({ model, el, fallback }) {
 
   // Inside -------------------------------------------------------------------------
   function inside(isQuiet = false, missing = "") {
-    const { target: word, source: other, layer, head, row } = at;
+    const { target: word, source: other, layer, head, row, column } = at;
     const names = { word: shown.target[word], other: shown.source[other] };
     const [title, text, picture] = row !== undefined ? dotProduct(missing) : layer !== undefined ? matrix(names) : heads(names);
     const pair = { target: word, source: other, isInside: true };
-    const crumbs = [[t.whole, null], [`${names.other} → ${names.word}`, pair], layer !== undefined && [fill(t.head, { layer: layer + 1, head: head + 1 }), { ...pair, layer, head }]].filter(Boolean);
-    const last = row === undefined ? crumbs.length - 1 : crumbs.length;
+    const crumbs = [[t.whole, null], [`${names.other} → ${names.word}`, pair], layer !== undefined && [fill(t.head, { layer: layer + 1, head: head + 1 }), { ...pair, layer, head }], row !== undefined && [`${shown.tokens.source[column].trim()} → ${shown.tokens.target[row].trim()}`, at]].filter(Boolean);
+    const last = crumbs.length - 1;
     const way = h("p", { class: "attn-ribbons-way" }, h("button", { type: "button", class: "attn-w-button", "data-attn": "back", onclick: leave }, `← ${t.back}`),
       crumbs.map(([name, to], n) => [n ? h("span", { "aria-hidden": "true" }, "›") : null, n < last
         ? h("button", { type: "button", class: "attn-ribbons-crumb", onclick: () => go(to) }, name) : h("b", {}, name)]));
@@ -673,7 +673,8 @@ function render({ model, el, fallback }) {
     sure.line.toggleAttribute("data-none", true);
     if (isQuiet) return;
     heading.focus({ preventScroll: true });
-    if (stage.getBoundingClientRect().bottom > innerHeight) stage.scrollIntoView({ block: "start", behavior: still.matches ? "auto" : "smooth" });
+    const { top, bottom } = stage.getBoundingClientRect();
+    if (bottom > innerHeight || top < parseFloat(getComputedStyle(stage).scrollMarginTop)) stage.scrollIntoView({ block: "start", behavior: still.matches ? "auto" : "smooth" });
     live.say(`${title}. ${text}`);
   }
   function heads(names) {
