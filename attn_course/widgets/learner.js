@@ -14,9 +14,10 @@ export const STRINGS = {
     ready: "Con la semilla {seed}, el mismo navegador repite el mismo entrenamiento.", busy: "Se entrena en tu navegador. Nada sale de la página.", masked: "máscara causal",
     unmasked: "Sin máscara causal: al aprender, cada palabra ve la que tiene que predecir.",
     minute: "Ya ha pasado un minuto de cálculo y aquí se detiene. Si quieres, sigue.",
-    slow: "Este aparato da {rate} pasos por segundo, y el entrenamiento duraría varios minutos. Esto es lo que se guardó de uno igual. Cuando acabe, «Seguir» lo entrena aquí de todos modos.",
-    none: "Este navegador no deja calcular aparte de la página, así que se muestra lo que se guardó de un entrenamiento.",
-    missing: "No se encontraron las oraciones junto a la página, así que se muestra lo que se guardó de un entrenamiento.",
+    slow: "Este aparato da {rate} pasos por segundo, y el entrenamiento duraría varios minutos. Esto es lo que se guardó de uno con la semilla 1. Cuando acabe, «Seguir» lo entrena aquí de todos modos.",
+    slowBare: "Este aparato da {rate} pasos por segundo, y el entrenamiento duraría varios minutos. «Seguir» lo entrena de todos modos: sin máscara causal no se guardó ninguno.",
+    none: "Este navegador no deja calcular aparte de la página, así que se muestra lo que se guardó de un entrenamiento con máscara causal y la semilla 1.",
+    missing: "No se encontraron las oraciones junto a la página, así que se muestra lo que se guardó de un entrenamiento con máscara causal y la semilla 1.",
     said: "Paso {step}: pérdida, {loss}; {right} de {total} oraciones bien.",
     model: "Modelo", stored: "guardado", trained: "entrenado por ti", heads: "Cabezas, cada una con su interruptor",
     "encoder.0.self": "codificador", "decoder.0.self": "decodificador, sobre lo escrito", "decoder.0.cross": "atención cruzada",
@@ -38,9 +39,10 @@ export const STRINGS = {
     ready: "With seed {seed}, the same browser repeats the same training.", busy: "It is training in your browser. Nothing leaves the page.", masked: "causal mask",
     unmasked: "Without the causal mask: while it learns, each word sees the one that it is to predict.",
     minute: "A minute of computing has passed, so it stops here. Go on if you like.",
-    slow: "This device makes {rate} steps a second, and the training would take several minutes. Here is what was stored of one like it. When it ends, “Go on” trains it here all the same.",
-    none: "This browser does not let the page compute on the side, so what was stored of one training is shown.",
-    missing: "The sentences were not found beside the page, so what was stored of one training is shown.",
+    slow: "This device makes {rate} steps a second, and the training would take several minutes. Here is what was stored of one with seed 1. When it ends, “Go on” trains it here all the same.",
+    slowBare: "This device makes {rate} steps a second, and the training would take several minutes. “Go on” trains it all the same: none was stored without the causal mask.",
+    none: "This browser does not let the page compute on the side, so what was stored of one training is shown, with the causal mask and seed 1.",
+    missing: "The sentences were not found beside the page, so what was stored of one training is shown, with the causal mask and seed 1.",
     said: "Step {step}: loss, {loss}; {right} of {total} sentences right.",
     model: "Model", stored: "stored", trained: "trained by you", heads: "Heads, each with its switch",
     "encoder.0.self": "encoder", "decoder.0.self": "decoder, over what is written", "decoder.0.cross": "cross-attention",
@@ -324,6 +326,7 @@ function watchIt({ model, el, t, language }) {
     } else if (told.kind === "slow") {
       pause();
       trained(false); // It has taken a few steps and knows nothing.
+      if (!mask.checked) return tell(fill(t.slowBare, { rate: format(told.rate, 1) }));
       playFilm(fill(t.slow, { rate: format(told.rate, 1) }));
       state = "paused";
     } else if (told.kind === "failed") {

@@ -240,8 +240,8 @@ function render({ model, el, fallback }) {
 
   const root = h("div", {
     class: "attn-w attn-tour", lang: language, role: "group", "aria-label": t.title, "data-attn": "live-machine",
-  }, form, note, bar.node, h("div", { class: "attn-tour-body" },
-    h("div", { class: "attn-tour-controls" }, back, toggle, forward, skip, slider, count, paces), caption, panel, stage, soFar), live.node);
+  }, h("div", { class: "attn-tour-body" },
+    h("div", { class: "attn-tour-controls" }, back, toggle, forward, skip, slider, count, paces), caption, panel, stage, soFar), form, note, bar.node, live.node);
   el.append(root);
   stop();
   draw();
@@ -249,19 +249,19 @@ function render({ model, el, fallback }) {
   let waiting = null;
   let isNear = false;
   function follow() {
-    const { text: asked_, from, isPlayed } = waiting;
+    const { text: asked_, from } = waiting;
     waiting = null;
-    if (asked_ === said.text && from === said.from) return isPlayed && play();
+    if (asked_ === said.text && from === said.from) return;
     input.value = asked_;
-    if (!way.turn(from, { isPlayed })) wish(isPlayed);
+    if (!way.turn(from, { isPlayed: false })) wish(false);
   }
   function heard({ detail }) {
-    waiting = { isPlayed: false, ...detail };
-    if (waiting.isPlayed) {
+    waiting = detail;
+    if (detail.isAsked) {
       root.scrollIntoView({ behavior: still.matches ? "auto" : "smooth", block: "start" });
       toggle.focus({ preventScroll: true });
     }
-    if (waiting.isPlayed || isNear) follow();
+    if (detail.isAsked || isNear) follow();
   }
   const watcher = new IntersectionObserver((entries) => {
     isNear = entries.at(-1).isIntersecting;

@@ -22,7 +22,7 @@ export const STRINGS = {
     nul: "El texto contiene el carácter NUL, que ningún texto lleva: quítalo.",
     picture: "Arriba, el {from}; abajo, el {to}. Flechas: pasar de una palabra a otra. Intro: elegirla.",
     idle: "Cada cinta es tan ancha como la atención que una palabra en {to} presta a una en {from}, en promedio sobre las {heads} cabezas. Toca una palabra o una cinta para leer su parte.",
-    from: "Mientras se escribía «{word}», las mayores partes de la atención fueron a {others}.", pair: "Mientras se escribía «{word}», el {share} de la atención fue a «{other}».", chance: "El modelo le dio una probabilidad de {chance}, y cuando le da tanta, acierta el {sure} de las veces.", to: "«{word}» recibió más atención mientras se escribía «{other}»: {share}.",
+    from: "Mientras se escribía «{word}», las mayores partes de la atención fueron a {others}.", pair: "Mientras se escribía «{word}», el {share} de la atención fue a «{other}».", chance: "El modelo le dio una probabilidad de {chance}, y las palabras a las que da tanta están bien el {sure} de las veces.", to: "«{word}» recibió más atención mientras se escribía «{other}»: {share}.",
     quoted: "«{word}» ({share})", and: "y",
     inside: "Las {heads} cabezas de {other} → {word}",
     near: "La atención no es un diccionario. La palabra que más se apoya en una sola es «{word}», que se escribió con el {share} de la atención en «{other}».", far: "La que menos es «{word}»: ninguna palabra en {from} recibió más del {share}.",
@@ -49,7 +49,7 @@ export const STRINGS = {
     nul: "The text has the character NUL, which no text has: take it out.",
     picture: "{from} above, {to} below. Arrow keys move between words. Enter chooses one.",
     idle: "Each ribbon is as wide as the attention that one {to} word pays to one {from} word, averaged over the {heads} heads. Touch a word or a ribbon to read its share.",
-    from: "While “{word}” was written, the largest shares of attention went to {others}.", pair: "While “{word}” was written, {share} of the attention went to “{other}”.", chance: "The model gave it a probability of {chance}, and with so much it is right {sure} of the time.", to: "“{word}” got most attention while “{other}” was written: {share}.",
+    from: "While “{word}” was written, the largest shares of attention went to {others}.", pair: "While “{word}” was written, {share} of the attention went to “{other}”.", chance: "The model gave it a probability of {chance}, and words that get so much are right {sure} of the time.", to: "“{word}” got most attention while “{other}” was written: {share}.",
     quoted: "“{word}” ({share})", and: "and",
     inside: "The {heads} heads of {other} → {word}",
     near: "Attention is no dictionary. In this sentence it comes nearest to one at “{word}”, which was written with {share} of the attention on “{other}”.", far: "It is furthest from one at “{word}”: no {from} word got more than {share}.",
@@ -524,7 +524,7 @@ function render({ model, el, fallback }) {
     const best = shown.target.flatMap((word, i) => (isWord(word) ? [meant({ target: i }).find(({ other }) => isWord(shown.source[other]))] : [])).filter(Boolean).sort((a, b) => b.weight - a.weight);
     if (!best.length) return put(reading, "");
     const told = ({ word, other, weight }) => ({ word: shown.target[word], other: shown.source[other], share: percent(weight) });
-    const far = best.length > 1 ? ` ${way.told(t.far, told(best.at(-1)), shown.from)}` : "";
+    const far = best.length > 1 && best.at(-1).weight >= LEAST ? ` ${way.told(t.far, told(best.at(-1)), shown.from)}` : "";
     return put(reading, fill(t.near, told(best[0])) + far);
   }
   function tell(one) {
@@ -813,7 +813,7 @@ function render({ model, el, fallback }) {
   })),
     tour ? act("slow", () => {
       history.pushState(history.state, ""); // The browser's way back leads here from the other figure.
-      document.dispatchEvent(new CustomEvent("attn-sentence", { detail: { ...drawn, isPlayed: true } }));
+      document.dispatchEvent(new CustomEvent("attn-sentence", { detail: { ...drawn, isAsked: true } }));
     }) : null,
     fallback ? act("share", share) : null, act("save", save));
 

@@ -74,6 +74,21 @@ def say_labels(app, doctree):
             block[:] = [nodes.Text(plain)]
 
 
+def figures_first(app, doctree):
+    """Move a figure whose code is not on the page before the folded code that prepares it."""
+    for cell in [*doctree.findall(lambda node: "tag_remove-input" in _classes(node))]:
+        cells = cell.parent.children
+        at = first = cells.index(cell)
+        while first and "tag_hide-input" in _classes(cells[first - 1]) and len(cells[first - 1]) == 1:
+            first -= 1
+        cells.insert(first, cells.pop(at))
+
+
+def _classes(node):
+    return node.get("classes", ()) if isinstance(node, nodes.container) else ()
+
+
 def setup(app):
     app.connect("doctree-read", say_labels)
+    app.connect("doctree-read", figures_first)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
