@@ -1,6 +1,6 @@
 """Parametrise the tests of each set, and import the fixtures of the grader's tests."""
 
-from tests.grader.conftest import browser, course, hand_in, postgresql, pristine  # noqa: F401
+from tests.grader.conftest import browser, course, hand_in, postgresql, pristine  # noqa: F401 - fixtures
 
 
 def pytest_generate_tests(metafunc):
