@@ -411,7 +411,7 @@ def test_the_answer_is_the_most_probable_of_all_spans(untrained, unseen):
 
 
 def test_evaluation_equals_counting_answers_one_at_a_time(untrained, unseen, monkeypatch):
-    monkeypatch.setattr(_sequences, "AT_A_TIME", 7)
+    monkeypatch.setattr(_sequences, "SEQUENCES_AT_A_TIME", 7)
     some = unseen[::4]
     wrong = Question(some[0].context, some[0].question, "wrong", 0)
     silent = Question(some[1].context, some[1].question, "" if some[1].answer else "wrong", None)
@@ -429,7 +429,7 @@ def test_evaluation_equals_counting_answers_one_at_a_time(untrained, unseen, mon
 
 
 def test_questions_of_similar_length_form_a_batch(untrained, unseen, monkeypatch):
-    monkeypatch.setattr(_sequences, "AT_A_TIME", 4)
+    monkeypatch.setattr(_sequences, "SEQUENCES_AT_A_TIME", 4)
     lengths, sizes = [], []
 
     def read(encoded, original=untrained._answer_batch):

@@ -249,7 +249,7 @@ def test_the_sentences_with_the_highest_scores_are_picked_in_their_order(untrain
 
 
 def test_evaluation_compares_with_the_headlines_and_the_lead(untrained, unseen, monkeypatch):
-    monkeypatch.setattr(_sequences, "AT_A_TIME", 5)
+    monkeypatch.setattr(_sequences, "SEQUENCES_AT_A_TIME", 5)
     monkeypatch.setattr(summarizer_module, "MAX_TOKENS", 4)
     some = [*unseen[:12], Story(unseen[12].text, "Nothing of the kind")]
     right = [story.headline for story in some]
