@@ -1,7 +1,8 @@
 """The mixers of chapter 14 in larger models: 0.3 million parameters, and 10 to 50 million.
 
-These rows are for a GPU, and each keeps the name of its card and the day. On a CPU a named row of
-0.3 million takes some minutes; one of the others, a day or more. The build needs none of them.
+Each row keeps the name of its processor or card and the day. On a CPU a named row of 0.3 million
+takes two to ten minutes; one of the others, a day or more. Without a GPU, no row is measured that is
+not named, and some are missing from the file.
 """
 
 from dataclasses import dataclass, replace
@@ -10,13 +11,15 @@ from functools import partial
 
 import torch
 
-from attn.mixers import MultiHeadLatent
+from attn.mixers import DeltaRule, MultiHeadLatent
 from benchmarks.timing import processor
 from experiments import mixers
 from experiments.runner import DATA, Experiment, Row
 
 RESULTS = DATA / "mixers_larger.json"
-VARIANTS = mixers.SEQUENCES | mixers.CHANGED
+# The rules with a state read a convolution of four tokens; without it, only the state is left.
+BARE = {"delta rule, no convolution": mixers.Variant((DeltaRule(),))}
+VARIANTS = mixers.SEQUENCES | mixers.CHANGED | BARE
 LANGUAGE_BUDGET = 3e14
 
 
@@ -74,9 +77,20 @@ def rows():
     }
 
 
+def constants():
+    """Return the sizes that the rows were measured with."""
+    return {
+        "sizes": {
+            name: {"trained": task.trained, "judged": task.judged, "budget": task.budget}
+            for name, task in (mixers.WIDE | mixers.LONG).items()
+        }
+    }
+
+
 EXPERIMENT = Experiment(
-    "What do softmax attention and its successors recall and copy in larger models, on a GPU?",
+    "What do softmax attention and its successors recall, find and copy in larger models?",
     RESULTS,
     rows,
     minutes=0,
+    constants=constants,
 )

@@ -84,7 +84,7 @@ def test_operations_are_those_of_the_matrix_products():
 
 
 def cases():
-    """Yield some rows of each task, and one with a smaller state."""
+    """Yield some rows of each task, one with a smaller state, and two of larger models."""
     rng = random.Random(0)
     for task in ("recall", "copy"):
         for name in rng.sample(list(STORED[task]), 2):
@@ -95,6 +95,10 @@ def cases():
         mixer, positions = mixers.TRACKERS[name]
         yield task, mixers.Variant((mixer,), positions, depth), STORED[task][name][str(depth)]
     yield "recall", mixers.STATES["delta rule", 4], STORED["state"]["delta rule"]["4"]
+    size, stored = (of["0.3 million"] for of in (mixers_larger.SIZES, read(mixers_larger.RESULTS)))
+    for name in rng.sample(list(stored["wide needle"]), 2):
+        variant = size.of(mixers_larger.VARIANTS[name])
+        yield "wide needle", variant, stored["wide needle"][name]
 
 
 @pytest.mark.parametrize("task, variant, stored", list(cases()))
