@@ -204,7 +204,7 @@ def new_model(seed):
     return DecoderOnly(TransformerConfig(len(words()), **SIZES))
 
 
-def predicting(model, seed):
+def predicting(model, seed, rate=PREDICTING["rate"]):
     """Return an iterator that pretrains the model and yields the loss of each step."""
     rng = random.Random(seed)
 
@@ -212,7 +212,7 @@ def predicting(model, seed):
         ids = padded([text(rng) for _ in range(PREDICTING["batch"])])
         return answer_loss(model(ids)[0], ids, ids != PAD)
 
-    return stepped(model, loss_at, PREDICTING["steps"], PREDICTING["rate"], 100, 0.05)
+    return stepped(model, loss_at, PREDICTING["steps"], rate, 100, 0.05)
 
 
 @cache
@@ -383,11 +383,16 @@ def of_tuning(seed, name, n_examples):
 
 @cache
 def preferences(seed, rate, held_out=False):
-    """Return prompts, each with a right and a wrong answer sampled from the tuned model."""
+    """Return the preferences of the tuned model."""
+    return preferences_of(beginning(seed, rate), seed, held_out)
+
+
+def preferences_of(model, seed, held_out=False):
+    """Return prompts, each with a right and a wrong answer sampled from a model."""
     n = PREFERRING["prompts"]
     drawn = parts()["prompts"][n : n + N_TEST] if held_out else parts()["prompts"][:n]
     asked = [source for source, _ in drawn]
-    said = answers(beginning(seed, rate), asked, N_DRAWN, torch.Generator().manual_seed(200 + seed))
+    said = answers(model, asked, N_DRAWN, torch.Generator().manual_seed(200 + seed))
     found = []
     for i, passed in enumerate(rewarded(verify, asked, said).bool().tolist()):
         group = said[i * N_DRAWN : (i + 1) * N_DRAWN]

@@ -21,6 +21,7 @@ from attn_course.answering import (
 )
 from attn_course.grammar import generate, translate
 from experiments import answering as bench
+from experiments import answering_larger as larger
 from experiments import answering_steps as small
 from experiments.runner import get, read
 from tests.core.helpers import assert_close, refuses
@@ -316,6 +317,14 @@ def test_the_first_pretraining_losses_are_as_stored(seed):
     assert (sum(p.numel() for p in model.parameters()), len(bench.words())) == (288_960, 701)
     losses = itertools.islice(bench.predicting(model, seed), bench.N_FIRST)
     assert list(losses) == pytest.approx(STORED["predicting"][str(seed)]["first_losses"], abs=2e-3)
+
+
+def test_the_larger_model_begins_as_stored():
+    stored = read(larger.RESULTS)["predicting"]["1"]
+    model, steps = larger.predicting(1)
+    found = [next(steps) for _ in stored["first_losses"]]
+    assert found == pytest.approx(stored["first_losses"], abs=2e-3)
+    assert sum(p.numel() for p in model.parameters()) == stored["parameters"]
 
 
 def again(row, stored, names, abs=0.03):
