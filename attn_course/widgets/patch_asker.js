@@ -113,12 +113,12 @@ function render({ model, el }) {
   const part = (name, label, ...nodes) => h("div", { class: `attn-patch-${name}` }, h("p", { class: "attn-w-label" }, label), nodes);
 
   el.append(h("div", { class: "attn-w attn-patches", lang: language, role: "group", "aria-label": t.title },
-    h("div", { class: "attn-w-controls" }, ask,
-      h("div", { class: "attn-w-slider" }, h("label", { for: id }, t.strength), slider, shown)),
     h("div", { class: "attn-patch-stage" },
       part("query", t.query, query.node),
       part("picture", t.picture, h("div", { class: "attn-patch-grid", style: `--n: ${Math.sqrt(patches.length)}` }, cells.map((cell) => cell.node))),
       part("output", t.output, output.node)),
+    h("div", { class: "attn-w-controls" }, ask,
+      h("div", { class: "attn-w-slider" }, h("label", { for: id }, t.strength), slider, shown)),
     verdict, live.node));
   update();
   return () => stops.forEach((stop) => stop());

@@ -538,7 +538,9 @@ function render({ model, el, fallback }) {
   function touch(one) {
     if (at && at.target === one.target && at.source === one.source) return enter(one);
     go(one);
-    inSight(caption);
+    // The caption comes into sight as far as the drawing does not leave it.
+    const [below, above] = [caption.getBoundingClientRect().bottom - innerHeight, stage.getBoundingClientRect().top - parseFloat(getComputedStyle(stage).scrollMarginTop)];
+    scrollBy({ top: Math.max(0, Math.min(below, above)), behavior: still.matches ? "auto" : "smooth" });
     return live.say(described(one));
   }
 
