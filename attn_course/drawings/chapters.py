@@ -206,6 +206,6 @@ CHAPTERS = {
         "Este capítulo tampoco toca la máquina: cuenta lo que calcula y lo que mueve, y cuánto cuesta hacerla mayor. En su "
         "ejemplo de lápiz, una query reparte su atención entre `tgt_len` = 4 tokens.",
         "This chapter leaves the machine alone as well: it counts what the machine computes and moves, and what a larger "
-        "one costs. In its example for a pencil one query shares its attention among `tgt_len` = 4 tokens.",
+        "one costs. In the chapter's pencil example one query shares its attention among `tgt_len` = 4 tokens.",
     ),
 }  # fmt: skip # Each chapter stays on one screen.

@@ -24,8 +24,8 @@ export const STRINGS = {
     derivative: "Derivative of the largest weight, a(1\u00a0−\u00a0a)", ofDerivative: "{value} (at most 0.25)",
     saturated: "Saturated: {labels} takes almost all the weight and the derivative is almost zero.",
     even: "Almost uniform: no option stands out.",
-    open: "{labels} leads with {weight}; the derivative still lets that change.",
-    tied: "{labels} tie at {weight}; the derivative still lets that change.",
+    open: "{labels} leads with {weight}; training can still change that.",
+    tied: "{labels} tie at {weight}; training can still change that.",
     quoted: "“{token}”", and: "and",
   },
 };
