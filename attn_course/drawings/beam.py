@@ -20,7 +20,7 @@ _STEPS = {
         "De <sos> salen tres palabras, cada una con su probabilidad.",
         "El haz conserva las dos más probables, es y hace; está queda tachada.",
         "Cada una de las dos crece, y a la derecha está la probabilidad de cada oración.",
-        "De las cinco oraciones quedan las dos más probables, y hace, que iba segunda, va primera.",
+        "De las cinco oraciones quedan las dos más probables, y la que empieza por «hace», que iba segunda, va primera.",
     ),
     "en": (
         "Out of <sos> come three words, each with its probability.",

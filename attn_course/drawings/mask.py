@@ -28,7 +28,7 @@ _STEPS = {
     "es": (
         "Cada fila es una query, y cada columna, una key: El da a las tres primeras los puntajes 0, 1 y 3.",
         "La máscara pone menos infinito encima de la diagonal: El ya no puede mirar a cielo.",
-        "La softmax reparte 1 entre lo que queda, que para El son los puntajes 0 y 1.",
+        "La softmax reparte 1 entre lo que queda, que para la fila de «El» son los puntajes 0 y 1.",
     ),
     "en": (
         "Each row is a query and each column a key: The gives the first three the scores 0, 1 and 3.",

@@ -15,7 +15,7 @@ export const STRINGS = {
     isTail: "El parche va en el último token, del que sale la predicción.",
     sink: "sin el primer token", change: "solo lo que cambia", beside: "junto a la otra",
     find: "Medir", none: "nada", first: "cuánto mira al primer token", before: "cuánto mira al token anterior",
-    induction: "cuánto mira a lo que siguió (inducción)", differs: "cuánto mira a otra cosa que antes",
+    induction: "cuánto mira a lo que siguió (inducción)", differs: "cuánto cambia lo que mira",
     found: "Las seis mayores:", scored: "{name}: {share}", nothing: "En esta oración no se repite ningún token.",
     uneven: "Las dos oraciones no tienen tantos tokens la una como la otra.",
     unchanged: "Elige una oración cambiada o con parche para ver qué cambia.",

@@ -12,8 +12,8 @@ export const STRINGS = {
     derivative: "Derivada del peso mayor, a(1\u00a0−\u00a0a)", ofDerivative: "{value} (máximo 0.25)",
     saturated: "Saturada: {labels} se queda con casi todo el peso y la derivada es casi cero.",
     even: "Casi uniforme: ninguna opción destaca.",
-    open: "{labels} va delante con {weight}; la derivada aún permite cambiarlo.",
-    tied: "{labels} empatan con {weight}; la derivada aún permite cambiarlo.",
+    open: "{labels} va delante con {weight}; ese peso todavía puede cambiar.",
+    tied: "{labels} empatan con {weight}; esos pesos todavía pueden cambiar.",
     quoted: "«{token}»", and: "y",
   },
   en: {
