@@ -79,7 +79,9 @@ def figures_first(app, doctree):
     for cell in [*doctree.findall(lambda node: "tag_remove-input" in _classes(node))]:
         cells = cell.parent.children
         at = first = cells.index(cell)
-        while first and "tag_hide-input" in _classes(cells[first - 1]) and len(cells[first - 1]) == 1:
+        while (
+            first and "tag_hide-input" in _classes(cells[first - 1]) and len(cells[first - 1]) == 1
+        ):
             first -= 1
         cells.insert(first, cells.pop(at))
 
