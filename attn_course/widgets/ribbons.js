@@ -811,6 +811,7 @@ function render({ model, el, fallback }) {
   const act = (name, press) => h("button", { type: "button", class: "attn-w-button", "data-attn": name, onclick: press }, t[name]);
   const tools = h("div", { class: "attn-ribbons-tools" }, main(act("play", () => {
     if (at) go(null);
+    inSight(stage);
     play(Math.min(1000, TOLD / shown.target.length));
   })),
     tour ? act("slow", () => {
