@@ -282,7 +282,7 @@ def test_onnx_runtime_computes_the_same_logits(tmp_path):
     wrapper = Logits(every_mixer().float()).eval()
     axes = {0: torch.export.Dim("n_rows"), 1: torch.export.Dim("seq_len", max=64)}
     example = random_ids(3, 6), padding_mask([6, 4, 2], 6).flip(-1)
-    shapes, path = (axes, {0: axes[0], 2: axes[1]}), tmp_path / "model.onnx"
+    shapes, path = ((axes, {0: axes[0], 2: axes[1]}),), tmp_path / "model.onnx"
     torch.onnx.export(wrapper, example, path, dynamic_shapes=shapes, dynamo=True, verbose=False)
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     names = [given.name for given in session.get_inputs()]
