@@ -224,6 +224,17 @@ def test_it_learns_in_the_page_as_it_was_stored(learn):
     assert text(page, "steps") == steps
 
 
+@pytest.mark.parametrize("masked", (True, False))
+def test_a_slow_device_plays_a_recording_only_of_the_same_training(learn, masked):
+    page = learn()
+    page.locator("[data-attn=mask]").first.set_checked(masked)
+    page.evaluate("attnLearner.listeners.forEach((hear) => hear({ kind: 'slow', rate: 1.5 }))")
+    assert ("none was stored" in text(page, "note")) is not masked
+    page.wait_for_timeout(1200)
+    assert (text(page, "steps") != "0") is masked
+    assert page.locator("[data-attn=model][value=trained]").is_disabled()
+
+
 def test_before_the_first_step_there_is_a_loss_too(learn):
     page = learn()
     page.locator("[data-attn=own]").fill("the red house")

@@ -30,6 +30,9 @@ def test_every_widget_is_alive_and_the_page_no_wider_than_the_window(page):
 
 def test_what_is_asked_for_gets_the_weight_by_keyboard(page):
     asker = page.locator("[data-anywidget=patch_asker]")
+    # The figure stands before the folded code that prepares it, which the notebook has first.
+    follows = "node => node.compareDocumentPosition(document.querySelector('article details')) & 4"
+    assert asker.evaluate(follows)
     weights = asker.locator("[data-attn=weight]")
     assert {weights.nth(i).inner_text() for i in range(9)} == {"0.11"}
     asker.locator("input[type=radio]").first.check()
