@@ -93,7 +93,10 @@ def classic_bundle(name="widgets"):
     A page opened from ``file://`` may not load modules; it may load this, with ``defer``.
     """
     stems = BUNDLES[name]
-    shared = dict.fromkeys(name for stem in stems for name in _needed(stem) if name != stem)
+    loaded_late = (*stems, "drawn")  # course.js loads what saves a figure.
+    shared = dict.fromkeys(
+        name for stem in stems for name in _needed(stem) if name not in loaded_late
+    )
     widgets = [f"widgets.{stem} = (() => {{\n{_classic(_body(stem))}\n}})();" for stem in stems]
     parts = [*map(_classic, map(_body, shared)), "const widgets = {};", *widgets, _read("host.js")]
     return '(() => {\n"use strict";\n' + "\n".join(parts) + "\n})();\n"
@@ -103,6 +106,12 @@ def worker(stem):
     """Return a module and all that it imports as one classic script for a worker."""
     body = "".join(_classic(_body(name)) for name in _needed(stem))
     return f'(() => {{\n"use strict";\n{body}}})();\n'
+
+
+def drawing_script():
+    """Return the script that a page loads when a figure is first saved."""
+    body = "".join(_classic(_body(name)) for name in _needed("drawn"))
+    return f'(() => {{\n"use strict";\n{body}\nglobalThis.drawingOf = drawingOf;\n}})();\n'
 
 
 def translator(name=TRANSLATOR, source_language="en"):

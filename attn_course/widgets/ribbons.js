@@ -4,6 +4,7 @@ import { dissect } from "./anatomy.js";
 import { certainty } from "./certainty.js";
 import { putTogether } from "./cutting.js";
 import { directions, otherLanguage } from "./direction.js";
+import { drawingOf } from "./drawn.js";
 import { chosenWeights, joinWords } from "./joined.js";
 import { progressBar } from "./loading.js";
 import { announcer, examples, fill, format, formatBrief, h, list, put, rich, roving, scroller, softmax, uid } from "./shared.js";
@@ -750,32 +751,20 @@ function render({ model, el, fallback }) {
     for (const [name, x] of Object.entries(placed(at))) url.searchParams.set(name, x);
     return url.href;
   }
-  /** The drawing as a file, with the rules of the style sheet inlined. */
-  function drawing() {
+  /** The drawing as a file. */
+  async function drawing() {
     const before = at;
     if (depthOf(at) >= INSIDE) {
       at = null;
       draw();
     }
-    const copy = svg.cloneNode(true);
-    const [all, copies] = [svg, copy].map((one) => [...one.querySelectorAll("*")]);
-    all.forEach((node, n) => {
-      const style = getComputedStyle(node);
-      for (const name of ["fill", "stroke", "stroke-opacity", "opacity", "font-family", "font-weight", "stop-color", "stroke-dasharray", "stroke-width"]) copies[n].style.setProperty(name, style.getPropertyValue(name));
-    });
-    const box = svg.viewBox.baseVal;
-    const ground = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-    ground.setAttribute("width", box.width);
-    ground.setAttribute("height", box.height);
-    ground.style.fill = getComputedStyle(document.body).backgroundColor;
-    copy.prepend(ground);
-    copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+    const found = await drawingOf(svg);
     at = before;
     if (depthOf(at) >= INSIDE) inside(true); // The reader stays inside.
-    return { text: new XMLSerializer().serializeToString(copy), width: box.width, height: box.height };
+    return found;
   }
   async function png() {
-    const { text, width, height } = drawing();
+    const { text, width, height } = await drawing();
     const image = Object.assign(new Image(), { src: `data:image/svg+xml,${encodeURIComponent(text)}` });
     await image.decode();
     const canvas = Object.assign(document.createElement("canvas"), { width: 2 * width, height: 2 * height });
@@ -802,9 +791,11 @@ function render({ model, el, fallback }) {
       told(fill(t.copy, { address: link }));
     }
   }
-  function save() {
-    const link = h("a", { href: `data:image/svg+xml,${encodeURIComponent(drawing().text)}`, download: "attn.svg" });
-    link.click();
+  async function save() {
+    try {
+      const { text } = await drawing();
+      h("a", { href: `data:image/svg+xml,${encodeURIComponent(text)}`, download: "attn.svg" }).click();
+    } catch { put(caption, document.body.dataset.unsaved); }
   }
   const sentence = () => whole.textContent || textOf(shown.tokens.target, kind);
   const main = (button) => (button.toggleAttribute("data-main", true), button);

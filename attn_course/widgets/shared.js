@@ -2,7 +2,7 @@
 
 // Mathematics ----------------------------------------------------------------
 
-const sum = (list) => list.reduce((total, x) => total + x, 0);
+export const sum = (list) => list.reduce((total, x) => total + x, 0);
 
 export function dot(a, b) {
   let total = 0;

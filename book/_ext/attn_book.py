@@ -179,6 +179,7 @@ def _site_assets():
     for name, sheet in sheets.items():
         _write(folder / f"{name}.css", sheet)
     _write(folder / "widget_style.js", widgets.style_script())
+    _write(folder / "drawn.js", widgets.drawing_script())
     for name in widgets.BUNDLES:
         _write(folder / f"{name}.js", widgets.classic_bundle(name))
     for name, text in widgets.model_scripts().items():
@@ -408,6 +409,8 @@ UI = {
         "copied": "Copiado",
         "source": "Ver en la bibliografía",
         "enlarge": "Ampliar la figura",
+        "save": "Guardar como SVG",
+        "unsaved": "No se ha podido cargar drawn.js",
         "close": "Cerrar",
         "turn": "Pasar de página",
         "resume": "Seguir donde lo dejaste:",
@@ -470,6 +473,8 @@ UI = {
         "copied": "Copied",
         "source": "See the bibliography",
         "enlarge": "Enlarge the figure",
+        "save": "Save as SVG",
+        "unsaved": "drawn.js could not be loaded",
         "close": "Close",
         "turn": "Turn the page",
         "resume": "Go on where you stopped:",

@@ -1,6 +1,10 @@
-"""References stand beside the text or open at a tap, and a figure opens at the size of the window."""
+"""References stand beside the text or open at a tap; a figure opens at the window's size, and is saved."""
 
+import io
+
+import numpy as np
 import pytest
+from PIL import Image
 
 LANGUAGES = ("es", "en")
 CHAPTER = "11_landscape.html"
@@ -78,4 +82,46 @@ def test_a_figure_is_seen_as_large_as_the_window(tab, server, width, violations)
     assert large.is_visible()
     large.get_by_role("button").click()
     assert not large.is_visible()
+    assert page.errors == []
+
+
+SAVED = """text => {
+  const drawing = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+  document.body.replaceChildren(document.adoptNode(drawing));
+  document.body.style = "margin: 0";
+}"""
+FIGURES = (
+    "06_masking",
+    "07_positional_encoding",
+    "12_language_model",
+    "13_what_attention_computes",
+)
+
+
+@pytest.mark.parametrize("chapter", FIGURES)
+def test_a_figure_is_saved_as_it_stands(tab, server, chapter, violations):
+    """The file is drawn again with the fonts of the page, and compared dot by dot."""
+
+    def seen(part):
+        """Return how dark each square of four by four dots is: letters may stand half a dot apart."""
+        grey = 255 - np.asarray(Image.open(io.BytesIO(part.screenshot())).convert("L"), float)
+        height, width = ((side - 2) // 4 for side in grey.shape)
+        return grey[: 4 * height, : 4 * width].reshape(height, 4, width, 4).mean(axis=(1, 3))
+
+    page = tab(viewport={"width": 1280, "height": 1200})
+    page.goto(f"{server}/en/{chapter}.html", wait_until="networkidle")
+    figure = page.locator("[data-attn-mounted]").first
+    figure.scroll_into_view_if_needed()
+    button = figure.locator(".attn-save")
+    assert violations(page, ["color-contrast", "target-size"]) == []
+    with page.expect_download() as waiting:
+        button.click()
+    assert waiting.value.suggested_filename.startswith(chapter)
+    text, leaks = waiting.value.path().read_text("utf-8"), figure.locator("td [data-leak]").count()
+    assert text.count('stroke-dasharray="4 3"') >= leaks, "what only pseudo-elements show"
+    button.evaluate("button => button.remove()")
+    expected = seen(figure.locator(".attn-w"))
+    page.evaluate(SAVED, text)
+    found = seen(page.locator("svg").first)
+    assert np.corrcoef(expected.ravel(), found.ravel())[0, 1] > 0.94
     assert page.errors == []

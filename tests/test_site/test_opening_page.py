@@ -377,7 +377,7 @@ def test_a_sentence_of_ones_own_is_translated_drawn_and_in_the_address(
         ribbon(page, "save").click()
     drawing = waiting.value.path().read_text("utf-8")
     red = {"es": ">roja</text>", "en": ">red</text>"}[language]
-    assert drawing.startswith("<svg") and red in drawing and "stop-color: rgb" in drawing
+    assert drawing.startswith("<svg") and red in drawing and 'stop-color="rgb' in drawing
     # Further down, the same sentence goes through the machine, and waits there until it is asked for.
     hook(page, "stage").scroll_into_view_if_needed()
     page.wait_for_function(

@@ -218,6 +218,25 @@
   }
   large.addEventListener("click", (event) => { if (event.target === large) large.close(); });
 
+  // A figure that moves can be saved as it stands. What draws it is loaded when it is needed first.
+  const { src } = document.currentScript;
+  globalThis.drawingOf = async (element) => {
+    await new Promise((onload, onerror) => document.head.append(Object.assign(document.createElement("script"), { src: new URL("drawn.js", src).href, onload, onerror })));
+    return globalThis.drawingOf(element); // The script has put the true one in this one's place.
+  };
+  for (const figure of document.querySelectorAll('[data-anywidget]:not([data-anywidget="quiz"], [data-anywidget="ribbons"])')) {
+    const { save, unsaved } = document.body.dataset;
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "attn-save", textContent: save });
+    button.addEventListener("click", async () => {
+      try {
+        const { text } = await globalThis.drawingOf(figure.querySelector(".attn-w"));
+        const [page] = location.pathname.split("/").pop().split(".");
+        Object.assign(document.createElement("a"), { href: `data:image/svg+xml,${encodeURIComponent(text)}`, download: `${page}-${figure.dataset.anywidget}.svg` }).click();
+      } catch { button.textContent = unsaved; }
+    });
+    figure.append(button);
+  }
+
   // Mark the words of the search that led here, without changing the page itself.
   const sought = new Set(new URLSearchParams(location.search).get("highlight")?.split(" "));
   if (sought.size && CSS.highlights) {
