@@ -9,22 +9,24 @@ const SIDES = ["Top", "Right", "Bottom", "Left"];
 
 /** What is visible of an element: a promise of `{ text, width, height }`, the text of the file and its size in pixels. */
 export async function drawingOf(element) {
-  for (const node of element.querySelectorAll("*")) await maskOf(getComputedStyle(node)); // So that all of it is drawn at one moment.
-
+  for (const node of element.querySelectorAll("*")) await maskOf(getComputedStyle(node)); // So that all the rest is of one moment.
   const frame = element.getBoundingClientRect();
   const { width, height } = frame;
-  const whole = s("svg", { xmlns: NS, width, height, viewBox: [0, 0, width, height].join(" ") });
-  const hatch = s("pattern", { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" });
-  hatch.append(s("rect", { width: 1, height: 6, fill: "#808080" }));
-  whole.append(hatch, s("rect", { width, height, fill: groundOf(element) }));
-  const end = stood(element);
-  draw(element, whole, frame);
-  end();
+  const whole = shape("svg", { xmlns: NS, width, height, viewBox: [0, 0, width, height].join(" ") });
+  const hatch = shape("pattern", { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" });
+  hatch.append(shape("rect", { width: 1, height: 6, fill: "#808080" }));
+  whole.append(hatch, shape("rect", { width, height, fill: groundOf(element) }));
+  const takeAway = standIns(element);
+  try {
+    draw(element, whole, frame);
+  } finally {
+    takeAway();
+  }
   return { text: new XMLSerializer().serializeToString(whole), width, height };
 }
 
 /** Put elements in the place of pseudo-elements, which cannot be measured; return what takes them away. */
-function stood(element) {
+function standIns(element) {
   const found = [...element.querySelectorAll("*")].flatMap((node) => ["::before", "::after"].flatMap((kind) => {
     const style = getComputedStyle(node, kind);
     if (style.content === "none" || style.content === "normal" || style.display === "none") return [];
@@ -39,7 +41,7 @@ function stood(element) {
   return () => [off, ...found.map(({ instead }) => instead)].forEach((one) => one.remove());
 }
 
-function s(name, attributes) {
+function shape(name, attributes) {
   const node = document.createElementNS(NS, name);
   for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, typeof value === "number" ? Math.round(value * 100) / 100 : value);
   return node;
@@ -65,9 +67,9 @@ function draw(node, parent, frame) {
   if (style.clipPath === "inset(50%)") return; // Words for screen readers.
   const box = node.getBoundingClientRect();
   const [x, y] = [box.x - frame.x, box.y - frame.y];
-  if (style.opacity < 1) parent = parent.appendChild(s("g", { opacity: style.opacity }));
+  if (style.opacity < 1) parent = parent.appendChild(shape("g", { opacity: style.opacity }));
   const place = { x, y, width: box.width, height: box.height };
-  const image = (href) => s("image", { ...place, href, preserveAspectRatio: "none", style: "image-rendering: pixelated" });
+  const image = (href) => shape("image", { ...place, href, preserveAspectRatio: "none", style: "image-rendering: pixelated" });
   const mask = masks.get(style.maskImage);
   if (mask) {
     parent.append(image(tile(mask, style, box)));
@@ -85,7 +87,7 @@ function draw(node, parent, frame) {
   }
   if (style.overflowX !== "visible") {
     const view = [x, y, box.width, box.height];
-    parent = parent.appendChild(s("svg", { x, y, width: box.width, height: box.height, viewBox: view.join(" ") }));
+    parent = parent.appendChild(shape("svg", { x, y, width: box.width, height: box.height, viewBox: view.join(" ") }));
   }
   for (const child of node.childNodes) draw(child, parent, frame);
 }
@@ -95,13 +97,13 @@ function control(node, style, { x, y, width, height }, parent) {
   const [middle, accent] = [y + height / 2, style.getPropertyValue("--attn-accent") || style.color];
   if (node.type === "range") {
     const share = (node.value - node.min) / (node.max - node.min);
-    parent.append(s("line", { x1: x, y1: middle, x2: x + width, y2: middle, stroke: style.color, "stroke-width": 1 }));
-    parent.append(s("circle", { cx: x + 8 + share * (width - 16), cy: middle, r: 7, fill: accent }));
+    parent.append(shape("line", { x1: x, y1: middle, x2: x + width, y2: middle, stroke: style.color, "stroke-width": 1 }));
+    parent.append(shape("circle", { cx: x + 8 + share * (width - 16), cy: middle, r: 7, fill: accent }));
   } else if (node.type === "radio" || node.type === "checkbox") {
-    const isSwitch = node.role === "switch" || node.getAttribute("role") === "switch";
+    const isSwitch = node.getAttribute("role") === "switch";
     const cx = isSwitch ? x + (node.checked ? width - height / 2 : height / 2) : x + width / 2;
-    if (!isSwitch) parent.append(s("circle", { cx, cy: middle, r: width / 2 - 0.5, fill: "none", stroke: node.checked ? accent : style.color }));
-    if (isSwitch || node.checked) parent.append(s("circle", { cx, cy: middle, r: height / 4, fill: isSwitch && node.checked ? groundOf(node.parentElement) : accent }));
+    if (!isSwitch) parent.append(shape("circle", { cx, cy: middle, r: width / 2 - 0.5, fill: "none", stroke: node.checked ? accent : style.color }));
+    if (isSwitch || node.checked) parent.append(shape("circle", { cx, cy: middle, r: height / 4, fill: isSwitch && node.checked ? groundOf(node.parentElement) : accent }));
   } else {
     const text = node.localName === "select" ? node.selectedOptions[0]?.text ?? "" : node.value;
     const line = node.localName === "textarea" ? parseFloat(style.paddingTop) + parseFloat(style.fontSize) * 1.1 : height / 2 + parseFloat(style.fontSize) * 0.35;
@@ -163,17 +165,17 @@ function paint(style, box, parent) {
   });
   const border = isWhole ? stroke("borderTop") : {};
   const fill = style.backgroundImage.startsWith("repeating") ? "url(#hatch)" : isClear(style.backgroundColor) ? "none" : style.backgroundColor;
-  if (isWhole || fill !== "none") parent.append(s("rect", { x: x + inset, y: y + inset, width: Math.max(0, width - 2 * inset), height: Math.max(0, height - 2 * inset), rx: rounding, fill, ...border }));
+  if (isWhole || fill !== "none") parent.append(shape("rect", { x: x + inset, y: y + inset, width: Math.max(0, width - 2 * inset), height: Math.max(0, height - 2 * inset), rx: rounding, fill, ...border }));
   if (!["none", "auto"].includes(style.outlineStyle)) {
     const out = parseFloat(style.outlineOffset) + parseFloat(style.outlineWidth) / 2;
-    parent.append(s("rect", { x: x - out, y: y - out, width: width + 2 * out, height: height + 2 * out, rx: rounding, fill: "none", ...stroke("outline") }));
+    parent.append(shape("rect", { x: x - out, y: y - out, width: width + 2 * out, height: height + 2 * out, rx: rounding, fill: "none", ...stroke("outline") }));
   }
   if (!isWhole && sum(widths)) {
     const [x2, y2] = [x + width, y + height];
     const lines = [[x, y, x2, y, 0, 0.5], [x2, y, x2, y2, -0.5, 0], [x, y2, x2, y2, 0, -0.5], [x, y, x, y2, 0.5, 0]];
     lines.forEach(([ax, ay, bx, by, dx, dy], side) => {
       const [right, down] = [dx * widths[side], dy * widths[side]];
-      if (widths[side]) parent.append(s("line", { x1: ax + right, y1: ay + down, x2: bx + right, y2: by + down, ...stroke(`border${SIDES[side]}`) }));
+      if (widths[side]) parent.append(shape("line", { x1: ax + right, y1: ay + down, x2: bx + right, y2: by + down, ...stroke(`border${SIDES[side]}`) }));
     });
   }
   for (const shadow of style.boxShadow.split(/,(?![^(]*\))/)) cast(shadow, box, rounding, parent);
@@ -181,7 +183,7 @@ function paint(style, box, parent) {
   if (!bar) return;
   const [w, h] = pairOf(style.backgroundSize, box);
   const [left, top] = pairOf(style.backgroundPosition, { width: width - w, height: height - h });
-  parent.append(s("rect", { x: x + left, y: y + top, width: w, height: h, fill: bar[1] ?? bar[2] }));
+  parent.append(shape("rect", { x: x + left, y: y + top, width: w, height: h, fill: bar[1] ?? bar[2] }));
 }
 
 /** A shadow without blur: a ring around or within the box, or a line along one of its sides. */
@@ -192,19 +194,21 @@ function cast(shadow, { x, y, width, height }, rx, parent) {
   const isInset = shadow.includes("inset");
   if (spread) {
     const out = isInset ? -spread / 2 : spread / 2;
-    parent.append(s("rect", { x: x - out, y: y - out, width: width + 2 * out, height: height + 2 * out, rx, fill: "none", stroke: colour, "stroke-width": spread }));
+    parent.append(shape("rect", { x: x - out, y: y - out, width: width + 2 * out, height: height + 2 * out, rx, fill: "none", stroke: colour, "stroke-width": spread }));
   } else if (down) {
     const top = isInset ? (down < 0 ? y + height + down : y) : (down < 0 ? y + down : y + height);
-    parent.append(s("rect", { x, y: top, width, height: Math.abs(down), fill: colour }));
+    parent.append(shape("rect", { x, y: top, width, height: Math.abs(down), fill: colour }));
   } else if (right) {
     const left = isInset ? (right < 0 ? x + width + right : x) : (right < 0 ? x + right : x + width);
-    parent.append(s("rect", { x: left, y, width: Math.abs(right), height, fill: colour }));
+    parent.append(shape("rect", { x: left, y, width: Math.abs(right), height, fill: colour }));
   }
 }
 
-/** Two computed lengths, such as "40% calc(100% - 3px)", in pixels. */
+/** Two computed lengths, such as "40% calc(100% - 3px)" or "auto", in pixels. */
 function pairOf(values, { width, height }) {
-  return values.split(/ (?![^(]*\))/).map((value, n) => {
+  const [first, second = "auto"] = values.split(/ (?![^(]*\))/);
+  return [first, second].map((value, n) => {
+    if (value === "auto") return n ? height : width;
     const terms = value.replace(/- /g, "-").matchAll(/(-?[\d.]+)(%|px)/g);
     return sum([...terms].map(([, size, unit]) => (unit === "%" ? (size / 100) * (n ? height : width) : Number(size))));
   });
@@ -238,7 +242,7 @@ function write(node, parent, frame) {
 }
 
 function lineOf(text, place, style, length) {
-  const line = s("text", { ...place, fill: style.color, ...(length && { textLength: length }) });
+  const line = shape("text", { ...place, fill: style.color, ...(length && { textLength: length }) });
   for (const name of WRITTEN) line.setAttribute(name, style.getPropertyValue(name));
   line.textContent = text;
   return line;
