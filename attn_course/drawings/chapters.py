@@ -196,7 +196,7 @@ CHAPTERS = {
         {"tgt_ids": ("tgt_len",)},
         "Este capítulo no toca la máquina: cambia con qué se compara lo que escribe, y deja que la respuesta entera decida. "
         "Su ejemplo son una pregunta y su respuesta, con `tgt_len` = 8 tokens.",
-        "This chapter leaves the machine alone: it changes what the writing is compared with, and judges whole "
+        "This chapter leaves the machine alone: it changes what the model's text is compared with, and judges whole "
         "answers. Its example is a question with its answer, `tgt_len` = 8 tokens.",
     ),
     "16_size_and_speed": Here(

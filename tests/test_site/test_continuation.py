@@ -275,7 +275,7 @@ def test_missing_features_of_a_device_are_named_beside_the_offer(needed, browser
     page.add_init_script(script)
     page.goto(f"{server}/en/12_language_model.html")
     said = part(page, "model-note").inner_text()
-    assert said.endswith(f"at work it takes about 300 MB of memory. {sentence}")
+    assert said.endswith(f"while it runs it takes about 300 MB of memory. {sentence}")
     page.close()
 
 
