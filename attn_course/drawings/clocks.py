@@ -13,9 +13,9 @@ _DESCRIPTION = {
     "arriba. La del primero avanza un radián por posición; la del segundo, uno cada 21.5 posiciones; la del tercero casi no "
     "se mueve. La columna de la posición 3, resaltada, da la fila 0.14, −0.99, 0.14, 0.99, 0.01, 1.00 de la codificación: "
     "el seno y el coseno de cada aguja.",
-    "en": "Three clocks, one a row, at the positions from 0 to 4, one a column. At position 0 all three hands point up. That "
-    "of the first goes on one radian per position; that of the second, one every 21.5 positions; that of the third hardly "
-    "moves. The column of position 3, which is lit, gives the row 0.14, −0.99, 0.14, 0.99, 0.01, 1.00 of the encoding: the "
+    "en": "Three clocks, one a row, at the positions from 0 to 4, one a column. At position 0 all three hands point up. The "
+    "first hand goes on one radian per position and the second, one every 21.5 positions; the third hardly moves. The "
+    "column of position 3, which is lit, gives the row 0.14, −0.99, 0.14, 0.99, 0.01, 1.00 of the encoding: the "
     "sine and the cosine of each hand.",
 }
 _STEPS = {
@@ -32,8 +32,8 @@ _STEPS = {
         "Position 1: the first hand goes on one radian; the second and the third, far less.",
         "Position 2: the first has gone two radians by now, and the second has turned 5 degrees.",
         "Position 3: the first has turned almost half way round.",
-        "Position 4: each position shows another time, and can be told by it.",
-        "The sine and the cosine of each hand, one after the other, are the row of the position: here, of 3.",
+        "Position 4: each position shows a different time, by which it can be told.",
+        "The sine and the cosine of each hand, one after the other, make up the row of position 3.",
     ),
 }
 _WORDS = {"es": ("posición", "reloj"), "en": ("position", "clock")}

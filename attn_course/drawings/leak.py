@@ -17,8 +17,8 @@ _DESCRIPTION = {
     "les llegarían 1, 2, 3, 4 y 5.",
     "en": "Five positions, <sos>, The, sky, is and blue, and two layers above them. In each layer a position reads those before "
     "it, reads its own and, by mistake, also the next one. One path is lit: layer 1 takes sky to the position of The, and "
-    "layer 2 takes it from there to that of <sos>. What arrives at the five outputs are 3, 4, 5, 5 and 5 inputs; with the "
-    "causal mask it would be 1, 2, 3, 4 and 5.",
+    "layer 2 takes it from there to the position of <sos>. The five outputs receive 3, 4, 5, 5 and 5 inputs; with the "
+    "causal mask they would receive 1, 2, 3, 4 and 5.",
 }
 _WORDS = {
     "es": ("entrada", "capa 1", "capa 2", "corrida", "causal", "entradas que llegan a cada salida"),

@@ -26,7 +26,7 @@ export const STRINGS = {
     point: "{kind} {name}: {x}, {y}. Move it with the arrows.",
     legend: "Users (circles) and films (squares). Drag one, or reach it with Tab and move it with the arrows.",
     table: "Dot product of each user with each film", given: "given {rating}", missing: "not rated",
-    key: "Large, the dot product. Below it, the rating given; “?” if there is none.", bare: "The dot product of each row with each column.",
+    key: "The large number is the dot product. Below it stands the rating given, or “?”.", bare: "The dot product of each row with each column.",
     step: "One step", steps: "50 steps", rotate: "Turn 30°", reset: "Start again",
     error: "Error on the {count} ratings given: {error}.",
     user_says: "{name} ({x}, {y}): the film with the largest dot product is {best}, {top}.",

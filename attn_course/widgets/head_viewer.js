@@ -34,7 +34,7 @@ export const STRINGS = {
     empty: "Write a sentence in English.",
     tooLong: "That is {length} tokens, and the model takes up to {most}.",
     unknown: "Outside the vocabulary: {words}.",
-    whole: "With every head", without: "Without those you have cut", none: "None cut yet.",
+    whole: "With every head", without: "Without those you have cut", none: "No head is cut.",
     same: "The translation stays. The probability of the whole translation goes from {before} to {after}.",
     changed: "The translation changes. The probability of the original one goes from {before} to {after}.",
     mend: "Put all back", list: "Cut: {heads}.", one: "{stack} {layer}·{head}",

@@ -44,7 +44,7 @@ export const STRINGS = {
     alikeAlt: "Mean cosine between the tokens from the input to layer {count}: from {first} to {last}.",
     gradientAlt: "Relative gradient, from layer {count}, where it is 1, to the input, where it is {first}.",
     input: "input", now: "what you chose", paper: "the paper's order",
-    summary: "Leaving layer {layer}, the mean cosine is {alike}. The output's gradient returns here {gradient} times as large; at the input, {first}.",
+    summary: "After layer {layer}, the mean cosine is {alike}. As a multiple of its size at the output, the gradient is {gradient} here and {first} at the input.",
     steps: "The six steps of the layer", step: "Step {step} of 6: {name}.",
     attend: "attention", add: "add", normalise: "normalise", feed: "network", skipped: "left out",
     previous: "Previous", next: "Next",

@@ -12,7 +12,7 @@ export const STRINGS = {
     title: "Two words that move", asks: "“{word}” asks", answers: "“{word}” answers", together: "They move together",
     method: "method", score: "score", change: "since ({start})", same: "same", and: "and",
     where: "“{asking}” at {p}, “{answering}” at {r}: distance {distance}.",
-    changed: "Since ({start}) the score has changed under: {methods}.", unchanged: "No score has changed since ({start}).",
+    changed: "Since the words stood at {start}, the score has changed under: {methods}.", unchanged: "No score has changed since the words stood at {start}.",
   },
 };
 

@@ -22,10 +22,10 @@ export const STRINGS = {
     entropy: "Entropy", bits: "{value} bits (at most {most})",
     effective: "Effective options", count: "{value} of {most}",
     derivative: "Derivative of the largest weight, a(1\u00a0−\u00a0a)", ofDerivative: "{value} (at most 0.25)",
-    saturated: "Saturated: {labels} takes almost all the weight and the derivative is almost zero.",
+    saturated: "Saturated: {labels} takes almost all the weight, and its score hardly changes that.",
     even: "Almost uniform: no option stands out.",
-    open: "{labels} leads with {weight}; training can still change that.",
-    tied: "{labels} tie at {weight}; training can still change that.",
+    open: "{labels} leads with {weight}, a weight that its score can still change.",
+    tied: "{labels} tie at {weight}, a weight that their scores can still change.",
     quoted: "“{token}”", and: "and",
   },
 };

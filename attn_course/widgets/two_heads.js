@@ -17,7 +17,7 @@ export const STRINGS = {
     title: "What one head or two hand over", heads: "Heads at “{verb}”", one: "one", two: "two",
     look: "Head {n} looks", giver: "at the giver", receiver: "at the receiver", value: "{giver}% at the giver, {receiver}% at the receiver",
     head: "head {n}", amount: "{name}: {amount}",
-    same: "Both sentences hand over the same: from these numbers nobody can tell who the giver is.",
+    same: "The verb receives the same in both sentences, so nobody can tell who the giver is.",
     amounts: "Now they differ, but only in amount: giver and receiver are still added up in the same three numbers.",
     lost: "The head looks at one person only: nothing arrives of the other.",
     pure: "Two heads, two places: one holds the giver and the other the receiver.",
