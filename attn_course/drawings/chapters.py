@@ -59,8 +59,8 @@ CHAPTERS = {
         {"src_len": 9, "d_model": 25},
         {"memory": ("src_len", "d_model"), "query": ("d_model",), "key": ("src_len", "d_model"),
          "value": ("src_len", "d_model"), "scores": ("src_len",), "weights": ("src_len",), "mean": ("d_model",)},
-        "Este capítulo trata del paso en que el decodificador elige qué necesita de lo leído para cada palabra. En su primer "
-        "ejemplo, lo leído es una imagen: `src_len` = 9 parches, cada uno con `d_model` = 25 números.",
+        "Este capítulo trata del paso en que el decodificador elige, para cada palabra que escribe, qué necesita de lo leído. En su "
+        "primer ejemplo, lo leído es una imagen: `src_len` = 9 parches, cada uno con `d_model` = 25 números.",
         "This chapter is about the step in which each word being written chooses the part of the input that it needs. "
         "In the first example the input is an image: `src_len` = 9 patches of `d_model` = 25 numbers each.",
     ),

@@ -37,7 +37,7 @@ export const STRINGS = {
     token: "token", ofQuery: "q de «{query}»", score: "puntaje", scaledScore: "÷\u00a0{root}",
     sameScore: "sin escalar", cooledScore: "÷\u00a0T", exponential: "exp", weight: "peso", total: "suma", output: "salida",
     more: "otras {count}", compare: "antes y después", share: "peso, como barra",
-    rounded: "Se muestran redondeados; se calcula con todos los decimales.",
+    rounded: "Los números se muestran redondeados, pero se calcula con todos los decimales.",
   },
   en: {
     title: "Attention explorer",

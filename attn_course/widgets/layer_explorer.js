@@ -16,7 +16,7 @@ export const STRINGS = {
     alikeAlt: "Coseno medio entre los tokens de la entrada a la capa {count}: de {first} a {last}.",
     gradientAlt: "Gradiente relativo, de la capa {count}, donde vale 1, a la entrada, donde vale {first}.",
     input: "entrada", now: "lo que has elegido", paper: "el orden del artículo",
-    summary: "Al salir de la capa {layer}, el coseno medio es {alike}. Hasta ahí llega {gradient} veces el gradiente de la salida; hasta la entrada, {first}.",
+    summary: "Al salir de la capa {layer}, el coseno medio es {alike}. El gradiente de la salida vuelve hasta ahí multiplicado por {gradient}, y hasta la entrada, por {first}.",
     steps: "Los seis pasos de la capa", step: "Paso {step} de 6: {name}.",
     attend: "atención", add: "sumar", normalise: "normalizar", feed: "red", skipped: "omitido",
     previous: "Anterior", next: "Siguiente",
@@ -33,7 +33,7 @@ export const STRINGS = {
     normed: "«{token}»: media {mean}, desviación estándar {deviation}; primera componente, ({a} − {shift}) / {deviation} = {c}.",
     units: "«{token}» enciende {on} de las {count} unidades.",
     same: "«{token}» sale como entró.",
-    rounded: "Se muestran redondeados; se calcula con todos los decimales.",
+    rounded: "Los números se muestran redondeados, pero se calcula con todos los decimales.",
   },
   en: {
     title: "Layer explorer",

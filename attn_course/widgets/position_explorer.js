@@ -11,9 +11,9 @@ export const STRINGS = {
     table: "Tabla de posiciones", rows: "Cada fila, una posición, de la 0 a la {last}; cada columna, una de las {d} componentes. Azul positivo, naranja negativo.",
     likeness: "Coseno con la posición {p}",
     curve: "Coseno de la posición {p} con cada una de las {n} posiciones.",
-    summary: "Posiciones {p} y {q}: de una a otra, cada aguja avanza {k} de sus pasos y el coseno es {cosine}.",
-    twin: "De las posiciones a más de 10 pasos de {p}, la más parecida es la {q}: {cosine}.",
-    alone: "No hay ninguna a más de 10 pasos de {p}.",
+    summary: "De la posición {p} a la {q}, cada aguja avanza {k} de sus pasos, y el coseno entre las dos filas es {cosine}.",
+    twin: "De las que están a más de 10 pasos de la {p}, la más parecida es la {q}, con un coseno de {cosine}.",
+    alone: "No hay ninguna a más de 10 pasos de la {p}.",
     outside: "La {q} queda fuera de la tabla y de la curva.",
   },
   en: {
