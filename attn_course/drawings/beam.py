@@ -19,8 +19,8 @@ _STEPS = {
     "es": (
         "De <sos> salen tres palabras, cada una con su probabilidad.",
         "El haz conserva las dos más probables, es y hace; está queda tachada.",
-        "Cada una de las dos crece, y a la derecha está la probabilidad de cada oración.",
-        "De las cinco oraciones quedan las dos más probables, y la que empieza por «hace», que iba segunda, va primera.",
+        "Cada una de las dos crece, y a la derecha está la probabilidad de cada comienzo.",
+        "De los cinco comienzos quedan los dos más probables, y el que empieza por «hace», que iba segundo, va primero.",
     ),
     "en": (
         "Out of <sos> come three words, each with its probability.",

@@ -137,8 +137,8 @@ CHAPTERS = {
         ("next_word", "loop", "stop", "softmax"),
         {"batch_size": 1, "d_model": 64, "vocab_size": 691},
         {"tgt_ids": ("batch_size", "tgt_len"), "memory": _SOURCE, "logits": ("batch_size", "vocab_size")},
-        "Este capítulo convierte las probabilidades en una oración, palabra por palabra. Las formas son las de un paso de su "
-        "traductor: `batch_size` = 1, `d_model` = 64 y `vocab_size` = 691.",
+        "Este capítulo convierte las probabilidades en una oración, palabra por palabra. Las formas son las de un paso del "
+        "traductor de la gramática: `batch_size` = 1, `d_model` = 64 y `vocab_size` = 691.",
         "This chapter turns probabilities into a sentence, word by word. The shapes are those of one step of its "
         "translator: `batch_size` = 1, `d_model` = 64 and `vocab_size` = 691.",
     ),
@@ -194,7 +194,7 @@ CHAPTERS = {
         ("loss", "softmax", "next_word", "loop"),
         {"tgt_len": 8},
         {"tgt_ids": ("tgt_len",)},
-        "Este capítulo no toca la máquina: cambia con qué se compara lo que escribe, y deja que la respuesta entera decida. "
+        "Este capítulo no toca la máquina: cambia con qué se compara lo que ella escribe, y juzga respuestas enteras. "
         "Su ejemplo son una pregunta y su respuesta, con `tgt_len` = 8 tokens.",
         "This chapter leaves the machine alone: it changes what the model's text is compared with, and judges whole "
         "answers. Its example is a question with its answer, `tgt_len` = 8 tokens.",

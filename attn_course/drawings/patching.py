@@ -23,7 +23,7 @@ _STEPS = {
     "es": (
         "El modelo lee la oración limpia y se guardan sus vectores: pide they.",
         "Lee la corrompida: pide he.",
-        "Se vuelve a leer la corrompida con un solo vector de la limpia, y se mira qué pide ahora.",
+        "Se vuelve a leer la corrompida con un solo vector de la limpia, y se mira qué palabra pide ahora.",
     ),
     "en": (
         "The model reads the clean sentence and its vectors are kept: it calls for they.",

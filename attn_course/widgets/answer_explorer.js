@@ -5,7 +5,7 @@ import { announcer, dot, entropy, fill, format, h, put, radios, signed, softmax,
 export const STRINGS = {
   es: {
     title: "Las respuestas de un modelo y sus premios", prompt: "Traduce", reward: "Premia",
-    rewards: { verifier: "el verificador", hole: "uno con un agujero", hand: "tu mano" },
+    rewards: { verifier: "el verificador", hole: "otro, con un agujero", hand: "tu mano" },
     pays: { verifier: "Paga 1 por la respuesta correcta y nada por las demás.", hole: "Por un agujero paga también respuestas malas.", hand: "Paga las respuestas que tú marques." },
     advantage: "Ventaja (lo que cuenta)", advantages: { reward: "premio", baseline: "menos media", group: "y entre desviación" },
     leash: "Correa β", pulls: "La correa tira del modelo hacia el principio.", head: ["premio", "respuesta", "prob.", "salió", "ventaja"], right: "correcta", silence: "(nada)",

@@ -31,7 +31,7 @@ export const STRINGS = {
     costs: "Tu texto tiene {tokens}. Con {all} en total, la caché de keys y values ocupa {size} MB.",
     exercise: {
       title: "Ejercicio 4: un texto más probable que el voraz", check: "Comprobar lo que muestra la figura", solved: "Resuelto",
-      text: "Quien toma siempre el token más probable no tiene por qué escribir el texto más probable. Toca una sola vez un token que no sea el primero de su lista y deja que el modelo siga, de modo que el producto de las probabilidades de todo lo escrito supere al de lo voraz con los mismos tokens. Con el modelo en la página, hazlo con un texto tuyo. Sin el modelo bastan los guardados, que traen sus ramas con las probabilidades: dos de los comienzos tienen al menos una rama así.",
+      text: "Quien toma siempre el token más probable no tiene por qué escribir el texto más probable. Toca una sola vez un token que no sea el primero de su lista y deja que el modelo siga, de modo que todo lo escrito sea más probable que el texto voraz con el mismo número de tokens. Con el modelo en la página, hazlo con un texto tuyo. Sin el modelo bastan los textos guardados, que traen otras ramas y sus probabilidades: en dos de ellos, al menos una rama supera al texto voraz.",
       verdicts: {
         right: "Correcto: con los mismos {tokens} tokens, tu texto es {ratio} veces tan probable como el voraz.",
         none: "Todo lo escrito es lo más probable en cada paso. Falta tocar otro token.",

@@ -46,7 +46,7 @@ export const STRINGS = {
     sure: "enlace seguro de la alineación", possible: "enlace posible",
     quoted: "«{token}»", and: "y",
     tree: "Árbol de búsqueda", treeStart: "inicio", treeStep: "paso {step}",
-    treeText: "Junto a cada token, su probabilidad y el logaritmo de la de todo el comienzo. En cada paso siguen los {width} mejores, aunque alguno haya terminado en `<eos>`; los demás, sin recuadro, se descartan.",
+    treeText: "Junto a cada token, su probabilidad y el logaritmo de la probabilidad de todo el comienzo. En cada paso siguen los {width} mejores, aunque alguno haya terminado en `<eos>`; los demás, sin recuadro, se descartan.",
     after: "tras «{words}»", kept: "se conserva", dropped: "se descarta", won: "en la ganadora",
     beamTitle: "Un haz que crece", step: "Paso", play: "Reproducir", pause: "Pausa", next: "Siguiente",
     begun: "Paso {step}, quedan en el haz:", finished: "Todas han terminado. Ordenadas por su log-probabilidad:", nothing: "(nada)",

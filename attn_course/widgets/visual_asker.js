@@ -6,7 +6,7 @@ import { loadVisual, look } from "./visual_model.js";
 export const STRINGS = {
   es: {
     title: "Pregunta a la imagen",
-    scene: "Imagen", sceneHelp: "Elige qué pones y pulsa una celda; otra vez, y lo quitas.",
+    scene: "Imagen", sceneHelp: "Elige qué pones y pulsa una celda; si la pulsas otra vez, lo quitas.",
     shape: "Poner", colour: "Color", nothing: "nada", clear: "Vaciar",
     shapes: { ball: "balón", box: "caja", star: "estrella", tree: "árbol" },
     colourNames: { red: "rojo", green: "verde", blue: "azul", yellow: "amarillo", purple: "morado" },
@@ -21,7 +21,7 @@ export const STRINGS = {
     right: "Correcto.", wrong: "La respuesta correcta es «{right}».",
     odd: "La pregunta supone otra imagen: al entrenar no hubo ninguna así.", free: "Pregunta fuera de la lista: no hay con qué comparar.",
     most: "La query «{token}» atiende sobre todo a {cell}: {weight}.", even: "La query «{token}» reparte su peso por igual entre las 36 celdas.",
-    mass: "A lo preguntado le da {mass}; por igual le tocaría {chance}.",
+    mass: "A lo preguntado le da {mass}; si repartiera por igual, le daría {chance}.",
     place: "la fila {row}, columna {column}", and: "y", probability: "probabilidad",
     nouns: { ball: ["balón", "balones", "del balón", 0], box: ["caja", "cajas", "de la caja", 1], star: ["estrella", "estrellas", "de la estrella", 1], tree: ["árbol", "árboles", "del árbol", 0] },
     colours: { red: "rojo/roja", green: "verde", blue: "azul", yellow: "amarillo/amarilla", purple: "morado/morada" },
