@@ -26,7 +26,7 @@ _STEPS = {
         "Out of <sos> come three words, each with its probability.",
         "The beam keeps the two most probable, makes and it’s; is is crossed out.",
         "Each of the two grows, and on the right is the probability of each sentence.",
-        "Of the five beginnings the two most probable stay; the one with it’s, which came second, leads.",
+        "Of the five beginnings the two most probable stay; it’s, second in the first step, now leads.",
     ),
 }
 _ROOT = 132

@@ -64,7 +64,7 @@ export const STRINGS = {
     query: "The query of {query} gives its largest weight to {keys}: {weight}.", gains: "The query of {query} gains most at {keys}: {weight}.",
     quoted: "“{token}”", and: "and",
     exercise: {
-      title: "Exercise 4: up to which layer the news waits at its word", check: "Check what the figure shows", solved: "Solved",
+      title: "Exercise 4: up to which layer the news waits", check: "Check what the figure shows", solved: "Solved",
       text: "Two sentences differ in one word and have different answers. Carry the vector of that word from one to the other, and find the last layer on offer in which this is enough to change the answer. With the model in the page, do it with two sentences of your own, under “One vector”. Without the model, choose a stored sentence and mark in its table the last patch that is enough: the same model computed those patches beforehand.",
       verdicts: {
         right: "Correct: on entering layer {layer} the vector still carries the answer, and in the next one that can be chosen it does not.",
