@@ -50,7 +50,7 @@ export const STRINGS = {
     moreNumbers: "first 3 of {count} numbers", ids: "number in the list", angles: "turn of its first 3 pairs",
     share: "weight", score: "score", logit: "logit", probability: "probability",
     query: "query", key: "key", value: "value", mean: "mean", projected: "projected", stream: "stream", before: "before", added: "added", after: "after",
-    tokens: ["Tokens", "The sentence is cut into {count} tokens, which are words or pieces of words. All that the model sees is their number in a list of {vocab}."],
+    tokens: ["Tokens", "The sentence is cut into {count} tokens, which are words or pieces of words. The model sees each one only as its number in a list of {vocab}."],
     embeddings: ["Embeddings", "Each number points at a row of a table: a vector of {d} numbers that training has found. From here on, the token is its vector."],
     positions: ["Positions", "Attention alone knows nothing of order. This model turns each query and each key by the place of the token; the drawing shows the older way, a sum."],
     attention: ["Encoder, layer {layer}: self-attention", "Each token takes from the others what it needs. These are the weights of “{focus}”, averaged over its {heads} heads."],

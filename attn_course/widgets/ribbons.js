@@ -53,7 +53,7 @@ export const STRINGS = {
     from: "While “{word}” was written, the largest shares of attention went to {others}.", pair: "While “{word}” was written, {share} of the attention went to “{other}”.", chance: "The model gave it a probability of {chance}, and words as probable as that are right {sure} of the time.", to: "“{word}” got most attention while “{other}” was written: {share}.",
     quoted: "“{word}” ({share})", and: "and",
     inside: "The {heads} heads of {other} → {word}",
-    near: "Attention is no dictionary. In this sentence it comes nearest to one at “{word}”, which was written with {share} of the attention on “{other}”.", far: "It is least like a dictionary at “{word}”: no {from} word got more than {share}.",
+    near: "Attention is no dictionary. In this sentence it looked most like one while “{word}” was written, with {share} of the attention on “{other}”.", far: "It looked least like one while “{word}” was written: no {from} word got more than {share}.",
     strange: "The address asks for something that this drawing does not have, which is left out.",
     play: "Again", slow: "Step by step ↓", share: "Share", save: "Save as SVG",
     copied: "The address of this sentence and its picture are on the clipboard.", copiedLink: "The address of this sentence is on the clipboard.", copy: "Copy this address: {address}",
