@@ -7,7 +7,7 @@ const GUESSED_BELOW = 0.5; // Below this probability a word is more likely wrong
 const SAID_WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}'’-]*/gu;
 
 const CERTAINTY = {
-  es: { rare: "Puede saltarse palabras; las raras y los nombres pueden salir mal.", legend: "subrayado de puntos: el modelo dudó; de las palabras así falla más de la mitad" },
+  es: { rare: "Puede saltarse palabras; las raras y los nombres pueden salir mal.", legend: "subrayado de puntos: el modelo dudó; más de la mitad de esas palabras están mal" },
   en: { rare: "It can leave words out; rare ones and names can come out wrong.", legend: "dotted underline: the model was unsure; of such words more than half are wrong" },
 };
 

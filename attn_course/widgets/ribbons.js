@@ -26,7 +26,7 @@ export const STRINGS = {
     from: "Mientras se escribía «{word}», las mayores partes de la atención fueron a {others}.", pair: "Mientras se escribía «{word}», el {share} de la atención fue a «{other}».", chance: "El modelo le dio una probabilidad de {chance}. De las palabras con una probabilidad así, acierta el {sure}.", to: "«{word}» recibió más atención mientras se escribía «{other}»: {share}.",
     quoted: "«{word}» ({share})", and: "y",
     inside: "Las {heads} cabezas de {other} → {word}",
-    near: "La atención no es un diccionario. La palabra escrita que más mira a una sola de las leídas es «{word}»: puso el {share} de su atención en «{other}».", far: "La que menos es «{word}»: ninguna palabra en {from} recibió más del {share}.",
+    near: "La atención no es un diccionario. La palabra escrita que más concentra su atención es «{word}»: puso el {share} en «{other}».", far: "La que menos la concentra es «{word}»: ninguna palabra en {from} recibió más del {share}.",
     strange: "La dirección pide algo que este dibujo no tiene y que se dejó de lado.",
     play: "Repetir", slow: "Paso a paso ↓", share: "Compartir", save: "Guardar como SVG",
     copied: "La dirección de esta oración y su dibujo están en el portapapeles.", copiedLink: "La dirección de esta oración está en el portapapeles.", copy: "Copia esta dirección: {address}",
