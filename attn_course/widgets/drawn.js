@@ -5,17 +5,20 @@ import { sum } from "./shared.js";
 const NS = "http://www.w3.org/2000/svg";
 const PAINTED = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "stop-color", "stop-opacity", "opacity", "paint-order", "vector-effect"];
 const WRITTEN = ["font-family", "font-size", "font-weight", "font-style"];
+const ASIDE = ".attn-model, details:not([open])";
 const SIDES = ["Top", "Right", "Bottom", "Left"];
 
 /** What is visible of an element: a promise of `{ text, width, height }`, the text of the file and its size in pixels. */
 export async function drawingOf(element) {
   for (const node of element.querySelectorAll("*")) await maskOf(getComputedStyle(node)); // So that all the rest is of one moment.
   const frame = element.getBoundingClientRect();
-  const { width, height } = frame;
-  const whole = shape("svg", { xmlns: NS, width, height, viewBox: [0, 0, width, height].join(" ") });
+  const margin = element.namespaceURI === NS ? 8 : 0; // A drawing may reach a little beyond its edges.
+  const [width, height] = [frame.width + 2 * margin, frame.height + 2 * margin];
+  const whole = shape("svg", { xmlns: NS, width, height, viewBox: [-margin, -margin, width, height].join(" ") });
+  for (const [name, text] of [["title", document.title], ["desc", location.href]]) whole.append(Object.assign(shape(name, {}), { textContent: text }));
   const hatch = shape("pattern", { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" });
   hatch.append(shape("rect", { width: 1, height: 6, fill: "#808080" }));
-  whole.append(hatch, shape("rect", { width, height, fill: groundOf(element) }));
+  whole.append(hatch, shape("rect", { x: -margin, y: -margin, width, height, fill: groundOf(element) }));
   const takeAway = standIns(element);
   try {
     draw(element, whole, frame);
@@ -64,7 +67,7 @@ function draw(node, parent, frame) {
   }
   if (node.nodeType !== Node.ELEMENT_NODE || !node.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return;
   const style = getComputedStyle(node);
-  if (style.clipPath === "inset(50%)") return; // Words for screen readers.
+  if (style.clipPath === "inset(50%)" || node.matches(ASIDE)) return; // Words for screen readers, and what is no part of a figure.
   const box = node.getBoundingClientRect();
   const [x, y] = [box.x - frame.x, box.y - frame.y];
   if (style.opacity < 1) parent = parent.appendChild(shape("g", { opacity: style.opacity }));
@@ -89,7 +92,14 @@ function draw(node, parent, frame) {
     const view = [x, y, box.width, box.height];
     parent = parent.appendChild(shape("svg", { x, y, width: box.width, height: box.height, viewBox: view.join(" ") }));
   }
-  for (const child of node.childNodes) draw(child, parent, frame);
+  for (const child of [...node.childNodes].sort((a, b) => layerOf(a) - layerOf(b))) draw(child, parent, frame);
+}
+
+/** What has a position of its own is drawn above what has none. */
+function layerOf(node) {
+  if (node.nodeType !== Node.ELEMENT_NODE) return 0;
+  const { position, zIndex } = getComputedStyle(node);
+  return Number(zIndex) || (position === "static" ? 0 : 0.5);
 }
 
 /** The knob of a control, or the text that it holds. */
@@ -103,7 +113,7 @@ function control(node, style, { x, y, width, height }, parent) {
     const isSwitch = node.getAttribute("role") === "switch";
     const cx = isSwitch ? x + (node.checked ? width - height / 2 : height / 2) : x + width / 2;
     if (!isSwitch) parent.append(shape("circle", { cx, cy: middle, r: width / 2 - 0.5, fill: "none", stroke: node.checked ? accent : style.color }));
-    if (isSwitch || node.checked) parent.append(shape("circle", { cx, cy: middle, r: height / 4, fill: isSwitch && node.checked ? groundOf(node.parentElement) : accent }));
+    if (isSwitch || node.checked) parent.append(shape("circle", { cx, cy: middle, r: height / 4, fill: !isSwitch ? accent : node.checked ? groundOf(node.parentElement) : style.color }));
   } else {
     const text = node.localName === "select" ? node.selectedOptions[0]?.text ?? "" : node.value;
     const line = node.localName === "textarea" ? parseFloat(style.paddingTop) + parseFloat(style.fontSize) * 1.1 : height / 2 + parseFloat(style.fontSize) * 0.35;
@@ -145,6 +155,7 @@ function copyOf(drawing, place) {
     if ((style.display === "none" || style.visibility === "hidden") && !node.closest("defs")) copies[n].remove();
     const isText = node.localName === "text" || node.localName === "tspan";
     for (const name of isText ? [...PAINTED, ...WRITTEN, "text-anchor", "dominant-baseline"] : PAINTED) copies[n].setAttribute(name, style.getPropertyValue(name));
+    if (!n) copy.removeAttribute("opacity"); // It is that of the group around it.
     if (n && style.transform !== "none") copies[n].setAttribute("transform", style.transform);
     for (const name of ["class", "style", "tabindex"]) copies[n].removeAttribute(name);
   });
@@ -242,7 +253,7 @@ function write(node, parent, frame) {
 }
 
 function lineOf(text, place, style, length) {
-  const line = shape("text", { ...place, fill: style.color, ...(length && { textLength: length }) });
+  const line = shape("text", { ...place, fill: style.color, ...(length && { textLength: length, lengthAdjust: "spacingAndGlyphs" }) });
   for (const name of WRITTEN) line.setAttribute(name, style.getPropertyValue(name));
   line.textContent = text;
   return line;

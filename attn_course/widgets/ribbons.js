@@ -751,18 +751,8 @@ function render({ model, el, fallback }) {
     for (const [name, x] of Object.entries(placed(at))) url.searchParams.set(name, x);
     return url.href;
   }
-  /** The drawing as a file. */
-  async function drawing() {
-    const before = at;
-    if (depthOf(at) >= INSIDE) {
-      at = null;
-      draw();
-    }
-    const found = await drawingOf(svg);
-    at = before;
-    if (depthOf(at) >= INSIDE) inside(true); // The reader stays inside.
-    return found;
-  }
+  /** What is shown, as a file. */
+  const drawing = () => drawingOf(depthOf(at) >= INSIDE ? stage : svg);
   async function png() {
     const { text, width, height } = await drawing();
     const image = Object.assign(new Image(), { src: `data:image/svg+xml,${encodeURIComponent(text)}` });
