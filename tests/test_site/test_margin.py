@@ -120,6 +120,8 @@ def test_a_figure_is_saved_as_it_stands(tab, server, chapter, violations):
     text, leaks = waiting.value.path().read_text("utf-8"), figure.locator("td [data-leak]").count()
     assert text.count('stroke-dasharray="4 3"') >= leaks, "what only pseudo-elements show"
     button.evaluate("button => button.remove()")
+    aside = figure.locator(".attn-model, details")  # They are no part of the figure.
+    aside.evaluate_all("all => all.forEach(one => { one.style.visibility = 'hidden'; })")
     expected = seen(figure.locator(".attn-w"))
     page.evaluate(SAVED, text)
     found = seen(page.locator("svg").first)
