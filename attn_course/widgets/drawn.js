@@ -12,7 +12,7 @@ const SIDES = ["Top", "Right", "Bottom", "Left"];
 export async function drawingOf(element) {
   for (const node of element.querySelectorAll("*")) await maskOf(getComputedStyle(node)); // So that all the rest is of one moment.
   const frame = element.getBoundingClientRect();
-  const margin = element.namespaceURI === NS ? 8 : 0; // A drawing may reach a little beyond its edges.
+  const margin = parseFloat(getComputedStyle(element).paddingLeft) ? 0 : 8; // Lines may reach a little beyond what has no room of its own.
   const [width, height] = [frame.width + 2 * margin, frame.height + 2 * margin];
   const whole = shape("svg", { xmlns: NS, width, height, viewBox: [-margin, -margin, width, height].join(" ") });
   for (const [name, text] of [["title", document.title], ["desc", location.href]]) whole.append(Object.assign(shape(name, {}), { textContent: text }));
