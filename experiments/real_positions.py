@@ -37,6 +37,8 @@ RESULTS = DATA / "real_positions.json"
 KINDS = ("none", "sinusoidal", "learned", "rotary", "alibi", "signed_alibi", "t5")
 # Under a causal mask the signed ALiBi equals ALiBi.
 CAUSAL_KINDS = tuple(kind for kind in KINDS if kind != "signed_alibi")
+# Decoders that in another test see no more tokens than in training.
+REACHED = ("rotary", "alibi", "t5")
 # The most English words of a training pair.
 SHORT = 8
 LENGTHS = {"1–8": (1, 8), "9–10": (9, 10), "11–12": (11, 12), "13+": (13, math.inf)}
@@ -143,27 +145,35 @@ class Windows:
         return (torch.stack([self.ids[first : first + WINDOW + 1] for first in firsts]),)
 
 
-def predict_next(model, batch):
+def predict_next(model, batch, mask=None):
     """Return the logits at every position, and the next tokens."""
     (ids,) = batch
-    return model(ids[:, :-1])[0], ids[:, 1:]
+    return model(ids[:, :-1], mask)[0], ids[:, 1:]
 
 
 @torch.no_grad()
-def losses_by_place(model, ids, length):
-    """Return the mean loss at each position of windows of `length` tokens."""
+def losses_by_place(model, ids, length, reach=FARTHEST):
+    """Return the mean loss at each position of windows of `length` tokens.
+
+    Each token sees itself and those before it, `reach` tokens in all.
+    """
     n = (len(ids) - 1) // length
+    place = torch.arange(length)
+    mask = place[:, None] - place < reach
     totals = torch.zeros(length, dtype=torch.float64)
     for first in range(0, n, N_WINDOWS):
         some = range(first, min(first + N_WINDOWS, n))
         rows = torch.stack([ids[i * length : (i + 1) * length + 1] for i in some])
-        logits, targets = predict_next(model, (rows,))
+        logits, targets = predict_next(model, (rows,), mask)
         totals += F.cross_entropy(logits.mT, targets, reduction="none").double().sum(dim=0)
     return (totals / n).tolist()
 
 
-def language_model(material, kind, rate, seed, steps):
-    """Train a decoder alone; return its loss within and beyond the training length."""
+def language_model(material, kind, rate, seed, steps, reach=FARTHEST):
+    """Train a decoder alone; return its loss within and beyond the training length.
+
+    In the test a token sees `reach` tokens.
+    """
     torch.manual_seed(seed)
     config = TrainingConfig(
         steps=steps,
@@ -182,7 +192,7 @@ def language_model(material, kind, rate, seed, steps):
     model = run.model.eval()
     within = losses_by_place(model, material.stream("validation"), WINDOW)
     # The language model reads the Spanish of the tests, whose length in words does not matter here.
-    asked = losses_by_place(model, material.stream("asked"), FARTHEST)
+    asked = losses_by_place(model, material.stream("asked"), FARTHEST, reach)
     edges = [0, WINDOW // 2, *(WINDOW * 2**i for i in range(3))]
     return {
         "learning_rate": rate,
@@ -216,6 +226,8 @@ class Bench:
                             yield f"{task} rates", f"{kind} {rate:g}"
                     yield task, f"{kind} {seed}"
             yield "control", f"rotary {seed}"
+            for kind in REACHED:
+                yield "cut", f"{kind} {seed}"
 
     def rows(self):
         """Return what is measured, by its name."""
@@ -243,6 +255,9 @@ class Bench:
         if sweep:
             steps = max(1, self.all_steps[task] // SWEEP)
             return TASKS[task][0](self.material(), kind, float(last), 0, steps)["validation_loss"]
+        if task == "cut":
+            steps, rate = self.all_steps["language"], self.rate("language", kind)
+            return language_model(self.material(), kind, rate, int(last), steps, WINDOW)
         if task == "control":
             steps, rate = self.all_steps["translation"], self.rate("translation", kind)
             return translator(self.material(), kind, rate, int(last), steps, "everything")

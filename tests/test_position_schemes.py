@@ -92,6 +92,7 @@ def small(monkeypatch, tmp_path):
     monkeypatch.setattr(bench, "sizes", lambda kind: replace(sizes(kind), **tiny))
     monkeypatch.setattr(bench, "LENGTHS", {"1–8": (1, 8), "9+": (9, math.inf)})
     monkeypatch.setattr(bench, "KINDS", ("rotary", "t5"))
+    monkeypatch.setattr(bench, "REACHED", ("rotary",))
     tasks = {name: (make, ("rotary", "t5")) for name, (make, _) in bench.TASKS.items()}
     monkeypatch.setattr(bench, "TASKS", tasks)
     monkeypatch.setattr(bench, "SEEDS", (0, 1))
@@ -143,4 +144,8 @@ def test_the_loss_at_each_place_is_that_of_the_token_there(small):
         logits = model(ids[None, first : first + 8])[0][0].log_softmax(dim=-1)
         expected += [-logits[i, ids[first + i + 1]].item() / 3 for i in range(8)]
     assert np.allclose(by_place, expected, atol=1e-5)
+    alone = bench.losses_by_place(model, ids, 8, reach=1)
+    scores = model(ids[:-1, None])[0][:, 0].log_softmax(dim=-1)
+    expected = -scores[torch.arange(24), ids[1:]].reshape(3, 8).mean(dim=0)
+    assert np.allclose(alone, expected.tolist(), atol=1e-5)
     assert not math.isclose(by_place[0], by_place[7], abs_tol=1e-3)
