@@ -148,7 +148,12 @@ TASKS = {
 NEEDLE = Task(needle, N_KEYS + N_VALUES + N_FILLERS, (16, 32, 64), (32, 64, 128, 256), 6e10)
 WIDE = {
     f"wide {name}": replace(task, budget=16 * task.budget)
-    for name, task in {"recall": TASKS["recall"], "needle": NEEDLE, "copy": TASKS["copy"]}.items()
+    for name, task in {
+        "recall": TASKS["recall"],
+        "needle": NEEDLE,
+        "copy": TASKS["copy"],
+        "swaps": TASKS["swaps"],
+    }.items()
 }
 WIDE["wide needle, longer"] = replace(NEEDLE, budget=64 * NEEDLE.budget)
 LONG = {
@@ -201,6 +206,39 @@ class Variant:
         )
 
 
+class Convolution(torch.nn.Module):
+    """The convolution of the rules with a state: each channel, over the last few tokens."""
+
+    def __init__(self, n_channels, n_taps):
+        super().__init__()
+        taps, bound = torch.empty(n_channels, n_taps), n_taps**-0.5
+        self.taps = torch.nn.Parameter(torch.nn.init.uniform_(taps, -bound, bound))
+
+    def forward(self, x):
+        n_taps, length = self.taps.shape[-1], x.shape[-2]
+        before = F.pad(x, (0, 0, n_taps - 1, 0))
+        return sum(tap * before[..., i : i + length, :] for i, tap in enumerate(self.taps.T))
+
+
+@dataclass(frozen=True)
+class Convolved(MultiHead):
+    """Softmax attention behind the convolution of the rules with a state; it decodes no cache."""
+
+    convolution: int = 4
+
+    def new_module(self, config, relative):
+        module = super().new_module(config, relative)
+        for name in ("q_proj", "k_proj", "v_proj"):
+            projected = getattr(module, name)
+            convolution = Convolution(projected.out_features, self.convolution)
+            setattr(module, name, torch.nn.Sequential(projected, convolution))
+        return module
+
+    def cache_bytes(self, config, length, dtype=torch.float32):
+        window = 3 * (self.convolution - 1) * config.d_model * dtype.itemsize
+        return super().cache_bytes(config, length, dtype) + window
+
+
 SEQUENCES = {
     "softmax": Variant((MultiHead(),), "rotary"),
     "delta rule": Variant((DeltaRule(convolution=4),)),
@@ -221,6 +259,12 @@ CHANGED = {
     "soft cap": Variant((MultiHead(soft_cap=10.0),), "rotary"),
     "latent": Variant((MultiHeadLatent(d_latent=16, d_rotary=8),), "rotary"),
 }
+# The rules with a state read a convolution of four tokens: it is given to softmax, and taken away.
+CONTROLS = {
+    "softmax, convolution": Variant((Convolved(),), "rotary"),
+    "delta rule, no convolution": Variant((DeltaRule(),)),
+}
+VARIANTS = SEQUENCES | CHANGED | CONTROLS
 COPIED = {
     "copy": (
         "softmax",
@@ -228,6 +272,7 @@ COPIED = {
         "softmax, no positions in the second",
         "delta rule",
         "delta rule and softmax",
+        *CONTROLS,
     ),
     "three lengths": (
         "softmax",
@@ -238,7 +283,7 @@ COPIED = {
 }
 LANGUAGE = {
     name: replace(variant, d_model=64, n_heads=4)
-    for name, variant in (SEQUENCES | CHANGED).items()
+    for name, variant in VARIANTS.items()
     if name != "softmax, no positions in the second"
 }
 # The vocabulary is learned from so many sentences, and from the training prose.
@@ -518,11 +563,11 @@ def sized(name, d_k):
 def rows():
     """Return what is measured: one row for each model of each task."""
     found = {}
-    for name, variant in (SEQUENCES | CHANGED).items():
+    for name, variant in VARIANTS.items():
         found[f"recall, {name}"] = Row(partial(measured, "recall", variant), ("recall", name))
     for task, names in COPIED.items():
         for name in names:
-            found[f"{task}, {name}"] = Row(partial(measured, task, SEQUENCES[name]), (task, name))
+            found[f"{task}, {name}"] = Row(partial(measured, task, VARIANTS[name]), (task, name))
     for name, d_k in STATES:
         found[f"state, {name}, {d_k}"] = Row(
             sized(name, d_k), ("state", name, str(d_k)), reads=True

@@ -11,15 +11,12 @@ from functools import partial
 
 import torch
 
-from attn.mixers import DeltaRule, MultiHeadLatent
+from attn.mixers import MultiHeadLatent
 from benchmarks.timing import processor
 from experiments import mixers
 from experiments.runner import DATA, Experiment, Row
 
 RESULTS = DATA / "mixers_larger.json"
-# The rules with a state read a convolution of four tokens; without it, only the state is left.
-BARE = {"delta rule, no convolution": mixers.Variant((DeltaRule(),))}
-VARIANTS = mixers.SEQUENCES | mixers.CHANGED | BARE
 LANGUAGE_BUDGET = 3e14
 
 
@@ -52,15 +49,22 @@ SIZES = {
 }
 
 
+def variants(task):
+    """Return the models of a task by name; those that keep count have no convolution."""
+    if not task.endswith("swaps"):
+        return mixers.VARIANTS
+    return {name: mixers.Variant((mixer,), kind) for name, (mixer, kind) in mixers.TRACKERS.items()}
+
+
 def measured(size, task, name):
     """Return the results of a variant at a size, with the processor and the day."""
     size, is_on_gpu = SIZES[size], torch.cuda.is_available()
     options = {"tried": size.rates, "device": "cuda" if is_on_gpu else "cpu"}
     torch.backends.cuda.matmul.allow_tf32 = True
     if task == "language":
-        told = mixers.literate(size.of(VARIANTS[name]), budget=LANGUAGE_BUDGET, **options)
+        told = mixers.literate(size.of(variants(task)[name]), budget=LANGUAGE_BUDGET, **options)
     else:
-        told = mixers.measured(task, size.of(VARIANTS[name]), **options)
+        told = mixers.measured(task, size.of(variants(task)[name]), **options)
     card = torch.cuda.get_device_name() if is_on_gpu else processor()
     return told | {"card": card, "date": date.today().isoformat()}
 
@@ -73,7 +77,7 @@ def rows():
         )
         for size in SIZES
         for task in SIZES[size].tasks
-        for name in VARIANTS
+        for name in variants(task)
     }
 
 

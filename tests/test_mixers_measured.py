@@ -8,6 +8,7 @@ import random
 import numpy as np
 import pytest
 import torch
+from torch.nn import functional as F
 
 from benchmarks import mixer_steps
 from experiments import mixers, mixers_larger
@@ -84,11 +85,11 @@ def test_operations_are_those_of_the_matrix_products():
 
 
 def cases():
-    """Yield some rows of each task, one with a smaller state, and two of larger models."""
+    """Yield some rows of each task, one with a smaller state, and one of larger models for each task."""
     rng = random.Random(0)
     for task in ("recall", "copy"):
         for name in rng.sample(list(STORED[task]), 2):
-            yield task, mixers_larger.VARIANTS[name], STORED[task][name]
+            yield task, mixers.VARIANTS[name], STORED[task][name]
     for task in mixers.TRACKING:
         name = rng.choice(list(mixers.TRACKING[task]))
         depth = mixers.TRACKING[task][name][0]
@@ -96,9 +97,9 @@ def cases():
         yield task, mixers.Variant((mixer,), positions, depth), STORED[task][name][str(depth)]
     yield "recall", mixers.STATES["delta rule", 4], STORED["state"]["delta rule"]["4"]
     size, stored = (of["0.3 million"] for of in (mixers_larger.SIZES, read(mixers_larger.RESULTS)))
-    for name in rng.sample(list(stored["wide needle"]), 2):
-        variant = size.of(mixers_larger.VARIANTS[name])
-        yield "wide needle", variant, stored["wide needle"][name]
+    for task, rows in stored.items():
+        name = rng.choice(list(rows))
+        yield task, size.of(mixers_larger.variants(task)[name]), rows[name]
 
 
 @pytest.mark.parametrize("task, variant, stored", list(cases()))
@@ -148,6 +149,27 @@ def test_losses_by_place_and_rank_of_a_model_with_fixed_probabilities():
     assert parts == pytest.approx(expected, abs=1e-5)
 
 
+def test_the_control_with_a_convolution_differs_from_softmax_in_nothing_else():
+    torch.manual_seed(0)
+    x, convolution = torch.randn(2, 9, 6), mixers.Convolution(6, 4)
+    padded = F.pad(x.transpose(1, 2), (3, 0))
+    expected = F.conv1d(padded, convolution.taps[:, None], groups=6).transpose(1, 2)
+    torch.testing.assert_close(convolution(x), expected)
+    plain, control = (
+        mixers.DecoderOnly(mixers.VARIANTS[name].config("recall"))
+        for name in ("softmax", "softmax, convolution")
+    )
+    weights = {name.replace("_proj.0.", "_proj."): x for name, x in control.state_dict().items()}
+    taps = [weights.pop(name) for name in list(weights) if name.endswith("taps")]
+    for tap in taps:  # The last tap is the token itself.
+        tap.copy_(torch.tensor([0.0, 0.0, 0.0, 1.0]))
+    plain.load_state_dict(weights)
+    ids = torch.randint(40, (2, 9))
+    torch.testing.assert_close(control(ids)[0], plain(ids)[0])
+    taps[0].copy_(torch.tensor([0.0, 0.0, 1.0, 0.0]))
+    assert not torch.allclose(control(ids)[0], plain(ids)[0])
+
+
 def test_larger_models_have_the_sizes_that_their_rows_name():
     bounds = {
         "0.3 million": (0.25e6, 0.35e6),
@@ -156,7 +178,7 @@ def test_larger_models_have_the_sizes_that_their_rows_name():
     }
     for name, size in mixers_larger.SIZES.items():
         for task in size.tasks:
-            for variant in map(size.of, mixers_larger.VARIANTS.values()):
+            for variant in map(size.of, mixers_larger.variants(task).values()):
                 config = mixers.reader(variant) if task == "language" else variant.config(task)
                 with torch.device("meta"):
                     n = sum(p.numel() for p in mixers.DecoderOnly(config).parameters())
