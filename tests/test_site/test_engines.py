@@ -232,6 +232,20 @@ def test_the_drawing_of_the_opening_page_is_stepped_through(visit):
     assert output == "We bought a white table yesterday."
 
 
+def test_a_figure_is_saved_as_shapes(visit):
+    tab = visit("en/13_what_attention_computes.html")
+    tab.wait("return document.querySelector('[data-attn-mounted] .attn-all-tile') !== null")
+    tab.run(
+        "drawingOf(document.querySelector('[data-attn-mounted] .attn-w'))"
+        ".then(({ text }) => { window.saved = text; })"
+    )
+    text = tab.wait("return window.saved")
+    shown = "[...document.querySelectorAll('.attn-all-tile')].filter(one => one.checkVisibility())"
+    tiles = tab.run(f"return {shown}.length")
+    assert text.startswith("<svg") and "NaN" not in text
+    assert text.count("<image") >= tiles > 100 and "songs</text>" in text
+
+
 def test_an_exercise_is_answered_wrongly_then_rightly(visit, needed):
     needed("python_in_the_page")
     tab = visit("en/03_self_attention.html")
