@@ -222,7 +222,7 @@ class Convolution(torch.nn.Module):
 
 @dataclass(frozen=True)
 class Convolved(MultiHead):
-    """Softmax attention behind the convolution of the rules with a state; it decodes no cache."""
+    """Softmax attention behind the convolution of the rules with a state, for whole texts alone."""
 
     convolution: int = 4
 
@@ -232,7 +232,12 @@ class Convolved(MultiHead):
             projected = getattr(module, name)
             convolution = Convolution(projected.out_features, self.convolution)
             setattr(module, name, torch.nn.Sequential(projected, convolution))
+        module.new_cache = self._refuse
         return module
+
+    @staticmethod
+    def _refuse():
+        raise NotImplementedError("softmax with a convolution: expected whole texts, got a cache")
 
     def cache_bytes(self, config, length, dtype=torch.float32):
         window = 3 * (self.convolution - 1) * config.d_model * dtype.itemsize
