@@ -1,6 +1,7 @@
 """Collect and grade problem sets. See ``python -m grader --help``."""
 
 import argparse
+import logging
 import os
 import signal
 import sys
@@ -53,6 +54,7 @@ def main(arguments):
 
 
 def _stopped(number, frame):
+    logging.disable()  # SQLAlchemy logs a query that is interrupted as an error of the database.
     raise KeyboardInterrupt
 
 

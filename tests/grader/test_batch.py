@@ -857,6 +857,19 @@ def test_an_interrupted_grading_leaves_no_process_and_can_continue(
     assert [score for score, *_ in state(course).values()] == [85] * 5
 
 
+def test_a_query_that_is_interrupted_says_no_more_than_that(course, hand_in, tmp_path):
+    hand_in("ana")
+    interrupting = (
+        "import os, runpy; from sqlalchemy import Engine, event\n"
+        "def read(raw): os.kill(os.getpid(), 15); return raw.decode()\n"
+        "event.listen(Engine, 'connect', lambda raw, _: setattr(raw, 'text_factory', read))\n"
+        "runpy.run_module('grader', run_name='__main__', alter_sys=True)"
+    )
+    with started(course, tmp_path, "-c", interrupting, "grade", str(course.folder), "ps2") as run:
+        assert run.stdout.read() == "Stopped. What was done stays; the same command goes on.\n"
+    assert run.returncode == 130
+
+
 @walls
 def test_a_second_grading_names_the_first_process_and_waits_for_it(course, hand_in, tmp_path):
     hand_in("ana")
