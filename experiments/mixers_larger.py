@@ -1,8 +1,8 @@
-"""The mixers of chapter 14 in larger models: 0.3 million parameters, and 10 to 50 million.
+"""The mixers of chapter 14 in larger models, from 0.3 to 50 million parameters.
 
-Each row keeps the name of its processor or card and the day. On a CPU a named row of 0.3 million
-takes two to ten minutes; one of the others, a day or more. Without a GPU, no row is measured that is
-not named, and some are missing from the file.
+Each row keeps the name of its processor or card and the day. On a CPU a named row of 0.3 or 0.5
+million takes two to ten minutes; one of the others, a day or more. Without a GPU, no row is
+measured that is not named, and some are missing from the file.
 """
 
 from dataclasses import dataclass, replace
@@ -17,18 +17,21 @@ from experiments import mixers
 from experiments.runner import DATA, Experiment, Row
 
 RESULTS = DATA / "mixers_larger.json"
-LANGUAGE_BUDGET = 3e14
 
 
 @dataclass(frozen=True)
 class Size:
-    """The sizes of a model, the learning rates that are tried and the tasks."""
+    """The sizes of a model, the learning rates that are tried and the tasks.
+
+    `language_budget` is the number of operations of a language model's training.
+    """
 
     d_model: int
     n_heads: int
     n_layers: int
     rates: tuple[float, ...]
     tasks: tuple[str, ...]
+    language_budget: float = 3e14
 
     def of(self, variant):
         """Return a variant in this size; the latent grows with the model."""
@@ -41,9 +44,10 @@ class Size:
         return replace(variant, mixers=tuple(some), **sizes)
 
 
-LONG = (*mixers.LONG, "language")
+LONG, RATES = (*mixers.LONG, "language"), (1e-3, 3e-3, 1e-2)
 SIZES = {
-    "0.3 million": Size(128, 4, 2, (1e-3, 3e-3, 1e-2), (*mixers.WIDE,)),
+    "0.3 million": Size(128, 4, 2, RATES, (*mixers.WIDE,)),
+    "0.5 million": Size(128, 4, 2, RATES, ("language",), 4 * mixers.LANGUAGE_BUDGET),
     "13 million": Size(512, 8, 6, (3e-4, 1e-3, 3e-3), LONG),
     "40 million": Size(896, 14, 6, (3e-4, 1e-3, 3e-3), LONG),
 }
@@ -62,7 +66,9 @@ def measured(size, task, name):
     options = {"tried": size.rates, "device": "cuda" if is_on_gpu else "cpu"}
     torch.backends.cuda.matmul.allow_tf32 = True
     if task == "language":
-        told = mixers.literate(size.of(variants(task)[name]), budget=LANGUAGE_BUDGET, **options)
+        told = mixers.literate(
+            size.of(variants(task)[name]), budget=size.language_budget, **options
+        )
     else:
         told = mixers.measured(task, size.of(variants(task)[name]), **options)
     card = torch.cuda.get_device_name() if is_on_gpu else processor()

@@ -173,6 +173,7 @@ def test_the_control_with_a_convolution_differs_from_softmax_in_nothing_else():
 def test_larger_models_have_the_sizes_that_their_rows_name():
     bounds = {
         "0.3 million": (0.25e6, 0.35e6),
+        "0.5 million": (0.45e6, 0.57e6),
         "13 million": (11e6, 16e6),
         "40 million": (34e6, 50e6),
     }
@@ -202,10 +203,15 @@ def test_a_row_of_larger_models_is_measured(monkeypatch, name, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_first_losses_on_texts_are_as_stored(needed):
+@pytest.mark.parametrize("size", (None, "0.5 million"))
+def test_the_first_losses_on_texts_are_as_stored(needed, size):
     needed("tatoeba")
     torch.set_num_threads(1)
-    stored, config = STORED["language"]["sink"], mixers.reader(mixers.LANGUAGE["sink"])
+    stored, variant = STORED["language"]["sink"], mixers.LANGUAGE["sink"]
+    if size:
+        stored = read(mixers_larger.RESULTS)[size]["language"]["sink"]
+        variant = mixers_larger.SIZES[size].of(variant)
+    config = mixers.reader(variant)
     steps = mixers.taught(config, mixers.next_loss, stored["rate"], stored["steps"], 1)
     found = [loss for _, (_, loss) in zip(range(mixers.N_FIRST), steps, strict=False)]
     # If the prose was edited, the text that is read and the losses differ a little.

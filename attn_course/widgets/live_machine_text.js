@@ -15,7 +15,7 @@ export const STRINGS = {
     moreNumbers: "3 primeros números de {count}", ids: "número en la lista", angles: "giro de sus 3 primeras parejas",
     share: "peso", score: "puntaje", logit: "logit", probability: "probabilidad",
     query: "query", key: "key", value: "value", mean: "media", projected: "proyección", stream: "flujo", before: "antes", added: "suma", after: "después",
-    tokens: ["Tokens", "La oración se corta en {count} tokens, que son palabras o trozos de palabra. El modelo solo ve su número en una lista de {vocab}."],
+    tokens: ["Tokens", "La oración se corta en {count} tokens, que son palabras o trozos de palabra. De cada token, el modelo solo ve el número que le toca en una lista de {vocab}."],
     embeddings: ["Embeddings", "Cada número señala una fila de una tabla: un vector de {d} números que encontró el entrenamiento. A partir de aquí, el token es su vector."],
     positions: ["Posiciones", "La atención sola no conoce el orden. Este modelo gira cada query y cada key según el lugar del token; el dibujo muestra la manera más antigua, una suma."],
     attention: ["Codificador, capa {layer}: autoatención", "Cada token toma de los demás lo que necesita. Estos son los pesos de «{focus}», en promedio sobre sus {heads} cabezas."],

@@ -7,7 +7,7 @@ export const STRINGS = {
     query: "La query", picture: "Los parches y sus pesos", output: "Lo que sale",
     one: "Pides «{asked}»: el parche {patch} recibe un peso de {weight}, y lo que sale se parece a él.",
     several: "Pides «{asked}»: se reparten el peso los parches {patches}, y lo que sale los mezcla.",
-    even: "Todos los parches pesan casi lo mismo, y de su mezcla queda una mancha.", and: "y",
+    even: "Todos los parches pesan lo mismo, y de su mezcla queda una mancha.", and: "y",
   },
   en: {
     title: "Asking a picture", ask: "Ask for", strength: "Insistence",

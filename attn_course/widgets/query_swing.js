@@ -22,6 +22,7 @@ export const STRINGS = {
   },
 };
 
+const HANDLE = 3; // its radius in the plane of 100: the arrow ends at its edge
 const DEGREES = 5; // one press of an arrow
 const LENGTH = 0.1;
 
@@ -35,12 +36,12 @@ export function swing([x, y], degrees, longer, most) {
 /** How far the plane reaches: whole units, with room for every vector. */
 export const reachOf = (vectors) => Math.max(2, Math.ceil(Math.max(...vectors.flat().map(Math.abs)) + 0.25));
 
-/** The path of an arrow from the middle of the plane, with the point at its end. */
-export function arrow([x, y], reach) {
-  const [dx, dy] = [(50 * x) / reach, (-50 * y) / reach];
-  const length = Math.hypot(dx, dy);
-  if (length < 2) return "";
-  const [ax, ay] = [dx / length, dy / length];
+/** The path of an arrow from the middle of the plane, with the point at its end or so many units before it. */
+export function arrow([x, y], reach, before = 0) {
+  const full = (50 / reach) * Math.hypot(x, y);
+  if (full < 2 + before) return "";
+  const [ax, ay] = [((50 / reach) * x) / full, ((-50 / reach) * y) / full];
+  const [dx, dy] = [ax * (full - before), ay * (full - before)];
   const at = (back, aside) => `${(50 + dx - back * ax - aside * ay).toFixed(2)} ${(50 + dy - back * ay + aside * ax).toFixed(2)}`;
   return `M50 50L${at(0, 0)}M${at(3.4, 2.2)}L${at(0, 0)}L${at(3.4, -2.2)}`;
 }
@@ -128,7 +129,7 @@ function render({ model, el }) {
     const result = attention([query], keys, values.length ? values : keys);
     const [row] = result.weights;
     const percent = (weight) => format(100 * weight, 0);
-    hand.setAttribute("d", arrow(query, reach));
+    hand.setAttribute("d", arrow(query, reach, HANDLE));
     place(handle, query, reach);
     handle.setAttribute("aria-valuenow", Math.round((Math.atan2(query[1], query[0]) * 180) / Math.PI));
     handle.setAttribute("aria-valuetext", fill(t.at, {
