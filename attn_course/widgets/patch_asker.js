@@ -3,14 +3,14 @@ import { announcer, dot, fill, format, h, put, radios, softmax, uid, watch } fro
 
 export const STRINGS = {
   es: {
-    title: "Preguntar a una imagen", ask: "Pide", strength: "Insistencia",
+    title: "Preguntar a una imagen", ask: "Pide", strength: "Query multiplicada por",
     query: "La query", picture: "Los parches y sus pesos", output: "Lo que sale",
     one: "Pides «{asked}»: el parche {patch} recibe un peso de {weight}, y lo que sale se parece a él.",
     several: "Pides «{asked}»: se reparten el peso los parches {patches}, y lo que sale los mezcla.",
     even: "Todos los parches pesan lo mismo, y de su mezcla queda una mancha.", and: "y",
   },
   en: {
-    title: "Asking a picture", ask: "Ask for", strength: "Insistence",
+    title: "Asking a picture", ask: "Ask for", strength: "Query times",
     query: "The query", picture: "The patches and their weights", output: "What comes out",
     one: "You ask for “{asked}”: patch {patch} gets a weight of {weight}, and what comes out resembles it.",
     several: "You ask for “{asked}”: patches {patches} share the weight, and what comes out mixes them.",

@@ -12,7 +12,7 @@ export const STRINGS = {
     summary: "Paso {step}: pérdida de validación, {loss}; coincidencia exacta, {exact}\u00a0%. {looking}",
     looking: "Con la traducción correcta, {right} de {total} palabras miran sobre todo a su enlace.",
     heat: "Pesos de la atención cruzada", rows: "Media de capas y cabezas. Cada fila es la query que predice su palabra y suma 1; cada columna, una key.",
-    sure: "enlace seguro de la alineación", possible: "enlace posible",
+    sure: "una palabra traduce la otra", possible: "quizá la traduce",
   },
   en: {
     title: "Film of a training",
@@ -23,7 +23,7 @@ export const STRINGS = {
     summary: "Step {step}: validation loss, {loss}; exact match, {exact}%. {looking}",
     looking: "Given the right translation, {right} of {total} words look most at their link.",
     heat: "Cross-attention weights", rows: "Mean of layers and heads. Each row is the query that predicts its word and sums to 1; each column is a key.",
-    sure: "sure link of the alignment", possible: "possible link",
+    sure: "one word translates the other", possible: "it may",
   },
 };
 
