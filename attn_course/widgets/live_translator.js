@@ -81,7 +81,7 @@ export const STRINGS = {
     end: "<eos> ends the sentence: it translates no word.",
     noGold: "For this translation it is not known which word translates which.",
     heat: "Cross-attention weights", rows: "Each row is the query of one token, which predicts the next (→), and sums to 1; each column is a key.",
-    sure: "one word translates the other", possible: "it may",
+    sure: "one word translates the other", possible: "it may translate it",
     quoted: "“{token}”", and: "and",
     tree: "Search tree", treeStart: "start", treeStep: "step {step}",
     treeText: "Beside each token, its probability and the total log-probability of the hypothesis. At each step the {width} best go on, and one that reaches `<eos>` keeps its place; the others, without a frame, are dropped.",

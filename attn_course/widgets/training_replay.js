@@ -23,7 +23,7 @@ export const STRINGS = {
     summary: "Step {step}: validation loss, {loss}; exact match, {exact}%. {looking}",
     looking: "Given the right translation, {right} of {total} words look most at their link.",
     heat: "Cross-attention weights", rows: "Mean of layers and heads. Each row is the query that predicts its word and sums to 1; each column is a key.",
-    sure: "one word translates the other", possible: "it may",
+    sure: "one word translates the other", possible: "it may translate it",
   },
 };
 
