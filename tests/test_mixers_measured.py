@@ -203,13 +203,13 @@ def test_a_row_of_larger_models_is_measured(monkeypatch, name, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", (None, "0.5 million"))
-def test_the_first_losses_on_texts_are_as_stored(needed, size):
+@pytest.mark.parametrize("size, name", ((None, "sink"), ("0.5 million", "window and global")))
+def test_the_first_losses_on_texts_are_as_stored(needed, size, name):
     needed("tatoeba")
     torch.set_num_threads(1)
-    stored, variant = STORED["language"]["sink"], mixers.LANGUAGE["sink"]
+    stored, variant = STORED["language"][name], mixers.LANGUAGE[name]
     if size:
-        stored = read(mixers_larger.RESULTS)[size]["language"]["sink"]
+        stored = read(mixers_larger.RESULTS)[size]["language"][name]
         variant = mixers_larger.SIZES[size].of(variant)
     config = mixers.reader(variant)
     steps = mixers.taught(config, mixers.next_loss, stored["rate"], stored["steps"], 1)

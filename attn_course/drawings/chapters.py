@@ -68,9 +68,9 @@ CHAPTERS = {
         ("source", "embeddings", "target"),
         {"seq_len": 7, "d_model": 2},
         {"src_ids": ("seq_len",), "src_x": ("seq_len", "d_model")},
-        "Este capítulo convierte un texto en tokens y cada token en un vector. Las formas son las de su primera tabla: "
+        "Este capítulo convierte un texto en tokens y cada token en un vector. Las formas son las de su primera oración: "
         "`seq_len` = 7 tokens, cada uno con `d_model` = 2 números.",
-        "This chapter turns a text into tokens, and each token into a vector. The shapes are those of its first table: "
+        "This chapter turns a text into tokens, and each token into a vector. The shapes are those of its first sentence: "
         "`seq_len` = 7 tokens of `d_model` = 2 numbers each.",
     ),
     "03_self_attention": Here(
@@ -129,9 +129,9 @@ CHAPTERS = {
         {"src_ids": ("batch_size", "src_len"), "tgt_ids": ("batch_size", "tgt_len"), "memory": _SOURCE,
          "logits": _LOGITS},
         "Este capítulo mide cuánto se equivoca la máquina y cambia todos sus números para que se equivoque menos. Las formas "
-        "son las de un lote del traductor que entrena: `batch_size` = 64, `d_model` = 64 y `vocab_size` = 700.",
+        "son las del primer lote que lee su traductor: `batch_size` = 64, `d_model` = 64 y `vocab_size` = 700.",
         "This chapter measures how wrong the machine is, and changes all its numbers to make it less wrong. The shapes are "
-        "those of a batch of the translator that it trains: `batch_size` = 64, `d_model` = 64 and `vocab_size` = 700.",
+        "those of the first batch that its translator reads: `batch_size` = 64, `d_model` = 64 and `vocab_size` = 700.",
     ),
     "09_decoding": Here(
         ("next_word", "loop", "stop", "softmax"),
