@@ -408,12 +408,13 @@ def test_retrieval_of_a_number_is_as_stored(smollm2):
 @pytest.mark.slow
 def test_the_attention_to_the_first_token_is_as_stored(smollm2):
     setting, stored = STORED["sinks"]["setting"], STORED["sinks"]["shares"]
-    start = setting["starts"][1]
-    found = modern_sinks.shares(smollm2[0], modern_sinks.text()[start : start + setting["watched"]])
-    # The prose may have been edited since: single layers depend on its words, their mean hardly.
+    # A chapter is edited, and a window further on then begins at another word. The first one begins
+    # where it did: single layers depend on its words, their mean hardly.
+    assert setting["starts"][0] == 0
+    found = modern_sinks.shares(smollm2[0], modern_sinks.text()[: setting["watched"]])
     for name in ("first", "second"):
-        np.testing.assert_allclose(found[name], stored[name][1], atol=0.2)
-        assert np.mean(found[name]) == pytest.approx(np.mean(stored[name][1]), abs=0.08)
+        np.testing.assert_allclose(found[name], stored[name][0], atol=0.2)
+        assert np.mean(found[name]) == pytest.approx(np.mean(stored[name][0]), abs=0.08)
     assert np.mean(found["first"][12:]) > 20 * setting["uniform"]
 
 

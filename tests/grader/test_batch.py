@@ -857,6 +857,7 @@ def test_an_interrupted_grading_leaves_no_process_and_can_continue(
     assert [score for score, *_ in state(course).values()] == [85] * 5
 
 
+@walls
 def test_a_query_that_is_interrupted_says_no_more_than_that(course, hand_in, tmp_path):
     hand_in("ana")
     interrupting = (
