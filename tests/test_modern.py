@@ -408,8 +408,8 @@ def test_retrieval_of_a_number_is_as_stored(smollm2):
 @pytest.mark.slow
 def test_the_attention_to_the_first_token_is_as_stored(smollm2):
     setting, stored = STORED["sinks"]["setting"], STORED["sinks"]["shares"]
-    # A chapter is edited, and a window further on then begins at another word. The first one begins
-    # where it did: single layers depend on its words, their mean hardly.
+    # The chapter may have been edited, and a later window then begins at another word. The first
+    # window keeps its beginning. Single layers depend on the words, but their mean hardly does.
     assert setting["starts"][0] == 0
     found = modern_sinks.shares(smollm2[0], modern_sinks.text()[: setting["watched"]])
     for name in ("first", "second"):
