@@ -47,7 +47,9 @@ class Size:
 LONG, RATES = (*mixers.LONG, "language"), (1e-3, 3e-3, 1e-2)
 SIZES = {
     "0.3 million": Size(128, 4, 2, RATES, (*mixers.WIDE,)),
-    "0.5 million": Size(128, 4, 2, RATES, ("language",), 4 * mixers.LANGUAGE_BUDGET),
+    "0.5 million": Size(
+        128, 4, 2, (3e-3, 1e-2, 2e-2, 3e-2), ("language",), 4 * mixers.LANGUAGE_BUDGET
+    ),
     "13 million": Size(512, 8, 6, (3e-4, 1e-3, 3e-3), LONG),
     "40 million": Size(896, 14, 6, (3e-4, 1e-3, 3e-3), LONG),
 }
