@@ -78,7 +78,7 @@ def test_a_result_leads_to_its_section_with_the_words_marked(ask):
         arg=heading.element_handle(),
     )
     marked = page.evaluate("[...CSS.highlights.get('attn-found')].map(range => range.toString())")
-    # Whoever looks for a word looks for its forms too: which ones the section has is the prose's.
+    # All forms of a word are marked; which of them the section holds depends on its prose.
     words = {word.lower() for word in marked}
     assert {word.removesuffix("s") for word in words} >= {"peso", "softmax"}
     assert {word[:3] for word in words} == {"pes", "sof"}
