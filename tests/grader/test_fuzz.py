@@ -6,16 +6,13 @@ import pytest
 
 from tests.grader.fuzz import Fuzz
 
-MANY, SHARDS = 10_000, 4
+MANY = 2000
 
 
 @pytest.mark.parametrize(
     "numbers",
-    [
-        range(0, MANY, 40),
-        *(pytest.param(range(n, MANY, SHARDS), marks=pytest.mark.grader) for n in range(SHARDS)),
-    ],
-    ids=["a few", *(f"shard {n}" for n in range(SHARDS))],
+    [range(0, MANY, 8), pytest.param(range(MANY), marks=pytest.mark.grader)],
+    ids=["a few", "all"],
 )
 def test_no_submission_crashes_the_code_outside_the_sandbox(pristine, tmp_path, numbers):
     fuzz, found = Fuzz(shutil.copytree(pristine, tmp_path / "course")), {}

@@ -31,7 +31,7 @@ from notebooks.build import LANGUAGES, split
 from tests.test_assignments.lookup import Table
 from tests.test_assignments.mutants import mutants
 
-SECRETS = [bytes([n]) * 32 for n in range(120)]  # secrets of courses
+SECRETS = [bytes([n]) * 32 for n in range(40)]  # secrets of courses
 FEW = SECRETS[:3]
 STUB = re.compile(r"( *)### BEGIN SOLUTION\n.*?### END SOLUTION", re.DOTALL)
 
