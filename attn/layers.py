@@ -69,11 +69,11 @@ class _Layer(nn.Module):
                 raise argument_error(name, "a Module", shown(part))
             size = getattr(part, "d_model", d_model)
             if size != d_model:
-                raise argument_error(name, f"one of d_model = {d_model}", size)
+                raise argument_error(f"{name}.d_model", f"{d_model} as in the layer", size)
         if new_norm is not None and not callable(new_norm):
             wanted = "a function without arguments that makes a norm"
             raise argument_error("new_norm", wanted, shown(new_norm))
-        self.norm, self.dropout = norm, nn.Dropout(dropout)
+        self.d_model, self.norm, self.dropout = d_model, norm, nn.Dropout(dropout)
         heads = partial(MultiHeadAttention, d_model, n_heads)
         # `attn.mixers.MultiHead`, the default of a model, makes a MultiHeadAttention as well; the
         # other mixers make modules that are called in the same way.
@@ -123,11 +123,13 @@ class EncoderLayer(_Layer):
     norm : {"post", "pre"}, default "post"
         Whether to normalise the sums or what goes into the sub-layers.
     mixer : Module, optional
-        The self-attention: a `MultiHeadAttention`, or another of `attn.mixers`.
+        The self-attention: a `MultiHeadAttention`, or the module that ``new_module`` of a
+        description in `attn.mixers` returns.
     cross_attention : MultiHeadAttention, optional
         The attention to the source, in a `DecoderLayer`.
     feed_forward : Module, optional
-        The feed-forward network, or `attn.experts.Experts`.
+        The feed-forward network: a `FeedForward`, an `attn.experts.Experts`, or another module
+        that returns a tensor of the shape of its input.
     new_norm : callable, optional
         Makes each norm, as ``partial(new_norm, "rms", d_model)`` does.
 
@@ -167,7 +169,7 @@ class EncoderLayer(_Layer):
         x : Tensor, shape (..., seq_len, d_model)
         weights : Tensor, shape (..., n_heads, seq_len, seq_len), or None
         """
-        check_shape("x", x, (..., "seq_len", self.feed_forward.d_model))
+        check_shape("x", x, (..., "seq_len", self.d_model))
         with restored_on_error(cache):
             attended, weights = self.self_attention(
                 self._before(self.norm_1, x),
@@ -248,7 +250,7 @@ class DecoderLayer(_Layer):
         weights : pair of Tensor, or None
             Those of self-attention and of cross-attention; None unless `need_weights`.
         """
-        check_shape("x", x, (..., "tgt_len", self.feed_forward.d_model))
+        check_shape("x", x, (..., "tgt_len", self.d_model))
         own_cache, cross_cache = cache
         self._check_memory(x, memory, memory_mask, cross_cache)
         with restored_on_error(cache):
@@ -277,7 +279,7 @@ class DecoderLayer(_Layer):
         self, x: Tensor, memory: Tensor | None, mask: Tensor | None, cache: MemoryCache | None
     ) -> None:
         if memory is not None:
-            check_shape("memory", memory, (..., "src_len", self.feed_forward.d_model))
+            check_shape("memory", memory, (..., "src_len", self.d_model))
             *rows, src_len, _ = memory.shape
         if cache is not None and cache.key is not None:
             if memory is not None:

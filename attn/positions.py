@@ -68,42 +68,46 @@ class AbsolutePositions(PositionScheme):
     def forward(self, x: Tensor, positions: int | Tensor = 0) -> Tensor:
         """Return the tokens `x`, shape (..., seq_len, d_model), changed by their positions.
 
-        `positions`, int64 and broadcastable to (..., seq_len), are those of the tokens; an int is
-        the position of the first, which the others follow.
+        `positions` holds the position of each token, int64 and broadcastable to (..., seq_len). If
+        the tokens are consecutive, the position of the first is enough, as an int.
         """
         raise NotImplementedError
 
 
 class RelativePositions(PositionScheme):
-    """What a position scheme may do in self-attention: nothing, unless a subclass does it."""
+    """A position scheme that acts in self-attention: a subclass overrides `rotate` or `bias`."""
 
     def rotate(
         self, query: Tensor, key: Tensor, positions: int | Tensor = 0
     ) -> tuple[Tensor, Tensor]:
-        """Return queries, shape (..., n_heads, seq_len, d_k), and keys, (..., n_kv_heads, seq_len,
-        d_k), as changed by where their tokens stand: at `positions`, int64 of shape (..., seq_len),
-        or one after the other from an int on."""
+        """Return the queries, shape (..., n_heads, seq_len, d_k), and the keys, shape (...,
+        n_kv_heads, seq_len, d_k), changed by the positions of their tokens.
+
+        `positions` is int64 of shape (..., seq_len); or the position of the first token, as an int,
+        if the tokens are consecutive.
+        """
         return query, key
 
     def bias(
         self, query_positions: Tensor, key_positions: Tensor, dtype: torch.dtype
     ) -> Tensor | None:
-        """Return what to add to the scores, broadcastable to (..., n_heads, tgt_len, src_len), or None.
+        """Return the bias that is added to the scores, or None if there is none.
 
-        Positions are int64, of shape (..., tgt_len) and (..., src_len); `dtype` is that of the queries.
+        It broadcasts to (..., n_heads, tgt_len, src_len). The positions are int64, of shape (...,
+        tgt_len) and (..., src_len); `dtype` is the dtype of the queries.
         """
         return None
 
     def bias_in_a_row(
         self, start: int, tgt_len: int, src_len: int, dtype: torch.dtype, device: torch.device
     ) -> Tensor | None:
-        """Return the `bias` of queries one after the other from position `start` on, and keys from 0 on."""
+        """Return the `bias` of consecutive queries from position `start`, and keys from position 0."""
         keys = torch.arange(src_len, device=device)
         return self.bias(keys[start : start + tgt_len], keys, dtype)
 
 
 class NoPositions(PositionScheme):
-    """Attention sees a set."""
+    """No positions: attention sees the tokens as a set."""
 
 
 SCHEMES: Registry[PositionScheme] = Registry(AbsolutePositions, RelativePositions)
@@ -142,7 +146,8 @@ def sinusoidal_positions(
     base : float, default 10000.0
         The slowest wave is nearly `base` times as long as the fastest; at least 1.
     dtype : torch.dtype, optional
-        Of the result; float64 if not given. For another nothing is computed in float64.
+        Dtype of the result, float64 by default. For any other dtype, nothing is computed in
+        float64, which some devices lack.
     device : torch.device or str, optional
 
     Returns
@@ -163,7 +168,7 @@ def sinusoidal_positions(
 
 @register("sinusoidal")
 class SinusoidalPositions(AbsolutePositions):
-    """Add the sines and cosines of each position: no parameters, and no last position.
+    """Add the sines and cosines of each position, which need no parameters and have no limit.
 
     Parameters
     ----------
@@ -223,7 +228,8 @@ class LearnedPositions(AbsolutePositions):
     Attributes
     ----------
     weight : Parameter, shape (n_positions, d_model)
-        The vectors, as small at first as those of the tokens.
+        The vectors. Their initial standard deviation is ``d_model ** -0.5``, as in the embedding
+        of the tokens.
 
     References
     ----------
@@ -249,7 +255,7 @@ class LearnedPositions(AbsolutePositions):
         return cls(config.max_len, config.d_model)
 
     def forward(self, x: Tensor, positions: int | Tensor = 0) -> Tensor:
-        """Add to each token the vector of its position, if it was learned; see `AbsolutePositions.forward`."""
+        """Add to each token the learned vector of its position; see `AbsolutePositions.forward`."""
         n_positions, d_model = self.weight.shape
         if not isinstance(positions, torch.Tensor):
             stop = _stop(x, d_model, positions)
@@ -266,10 +272,11 @@ class LearnedPositions(AbsolutePositions):
 
 
 def rotary(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
-    """Turn each pair of components by an angle that grows with the position.
+    """Rotate each pair of components by an angle that grows with the position.
 
-    Components ``2i`` and ``2i + 1`` turn by ``position / base ** (2i / d_k)``. The dot product of a
-    query and a key turned in this way depends only on the difference of their positions.
+    Components ``2i`` and ``2i + 1`` are rotated by ``position / base ** (2i / d_k)`` radians. The
+    dot product of a rotated query and a rotated key depends only on the difference of their
+    positions.
 
     Parameters
     ----------
@@ -295,11 +302,7 @@ def rotary(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
             [0.5403, 0.8415]])
     """
     check_vectors(x, "d_k")
-    shape = x.shape[:-1]
-    if positions.shape[-1:] != shape[-1:] or broadcast_shapes(positions.shape, shape) != shape:
-        raise argument_error(
-            "positions", f"shape ({shape[-1]},) to match x", tuple(positions.shape)
-        )
+    _check_shape_of(positions, x)
     check_even("d_k", x.shape[-1])
     return _turned(x, Waves(base).at(positions, x.shape[-1], _turns_dtype(x.dtype)))
 
@@ -318,7 +321,8 @@ def _turned(x: Tensor, waves: Tensor) -> Tensor:
         turned_even = torch.addcmul(even * cosine, odd, sine, value=-1)
         turned_odd = torch.addcmul(even * sine, odd, cosine)
         return torch.stack((turned_even, turned_odd), dim=-1).flatten(-2)
-    # As complex numbers the pairs turn in one pass, a tenth of the time of separate halves.
+    # A product of complex numbers rotates all pairs in one pass. It takes a tenth of the time of
+    # the products above, which treat even and odd components separately.
     precise = x if waves.dtype == torch.complex128 else x.float()
     pairs = precise.unflatten(-1, (-1, 2))
     if any(step % 2 for step in pairs.stride()[:-1]) or pairs.storage_offset() % 2:
@@ -328,25 +332,28 @@ def _turned(x: Tensor, waves: Tensor) -> Tensor:
 
 @register("rotary")
 class RotaryPositions(RelativePositions):
-    """Turn queries and keys by their positions: the scores then depend on distances alone.
+    """Rotate queries and keys by their positions: the scores then depend on distances alone.
 
     Parameters
     ----------
     base : float, default 10000.0
         As in `sinusoidal_positions`.
     scaling : dict, optional
-        How all or some pairs turn more slowly, for longer texts than a model was trained on.
-        Its ``rope_type`` is one of
+        Which pairs rotate more slowly, and by what factor, so that a model can read longer texts
+        than in its training. The entry ``rope_type`` is one of
 
-        - ``linear``: all pairs, by a ``factor`` of at least 1;
-        - ``llama3``: by ``factor`` the pairs that turn less than ``low_freq_factor`` times in
-          ``original_max_position_embeddings``, not those that turn ``high_freq_factor`` times;
-        - ``yarn``: the same between ``beta_slow`` (1) and ``beta_fast`` (32) turns, in proportion
-          to the number of the pair, rounded unless ``truncate`` is False; and all vectors grow by
-          ``attention_factor``, which ``factor`` determines where it is not given, with or
-          without ``mscale`` and ``mscale_all_dim``;
-        - ``factors``: each pair by its own number in the list ``factors``;
-        - ``default``: none.
+        - ``linear``: the speed of every pair is divided by ``factor``, which is at least 1;
+        - ``llama3``: the speed of a pair is divided by ``factor`` if it makes fewer than
+          ``low_freq_factor`` turns in ``original_max_position_embeddings`` positions, and is kept
+          if it makes more than ``high_freq_factor``. In between, the share of its speed that is
+          kept grows linearly with the number of turns;
+        - ``yarn``: the same with the bounds ``beta_slow`` (1 by default) and ``beta_fast`` (32),
+          but in between the share falls linearly with the index of the pair. The indices where
+          this begins and ends are rounded unless ``truncate`` is False. Queries and keys are also
+          multiplied by ``attention_factor``. If it is not given, it follows from ``factor``, or
+          from ``factor``, ``mscale`` and ``mscale_all_dim``;
+        - ``factors``: the speed of each pair is divided by its own number in the list ``factors``;
+        - ``default``: every pair keeps its speed.
 
     References
     ----------
@@ -381,12 +388,12 @@ class RotaryPositions(RelativePositions):
     def rotate(
         self, query: Tensor, key: Tensor, positions: int | Tensor = 0
     ) -> tuple[Tensor, Tensor]:
-        """Return both turned, as `rotary` does; see `RelativePositions.rotate`."""
+        """Return queries and keys, rotated as by `rotary`; see `RelativePositions.rotate`."""
         *_, seq_len, d_k = query.shape
         check_even("d_k", d_k)
         dtype = _turns_dtype(query.dtype)
         if isinstance(positions, torch.Tensor):
-            # All heads turn by the same angles.
+            # All heads are rotated by the same angles.
             waves = self._waves.at(positions, d_k, dtype)
             waves = waves.unsqueeze(-3 if dtype.is_complex else -4)
         else:
@@ -397,7 +404,7 @@ class RotaryPositions(RelativePositions):
 
 @register("alibi")
 class ALiBiPositions(RelativePositions):
-    """Lower each score in proportion to the distance, by another slope in every head.
+    """Lower each score in proportion to the distance, with a different slope in each head.
 
     Parameters
     ----------
@@ -418,7 +425,8 @@ class ALiBiPositions(RelativePositions):
     def __init__(self, n_heads: int) -> None:
         super().__init__()
         self.n_heads = check_size("n_heads", n_heads, least=1)
-        # The bias of the last query over all keys, of which a shorter row is the end.
+        # The bias of the last query over all keys. Since it depends on distances alone, the bias
+        # of an earlier query is the end of this row.
         self._kept: Tensor | None = None
 
     @classmethod
@@ -445,7 +453,7 @@ class ALiBiPositions(RelativePositions):
         """
         dtype = torch.promote_types(dtype, torch.float32)
         distances = (query_positions[..., :, None] - key_positions[..., None, :]).abs()
-        slopes = constant(self.slopes(), distances.device, dtype)
+        slopes = cached_tensor(self.slopes(), distances.device, dtype)
         return -slopes[:, None, None] * distances[..., None, :, :]
 
     def bias_in_a_row(
@@ -459,7 +467,7 @@ class ALiBiPositions(RelativePositions):
             return super().bias_in_a_row(start, tgt_len, src_len, dtype, device)
         kept, wanted = self._kept, (torch.promote_types(dtype, torch.float32), device)
         if kept is None or (kept.dtype, kept.device) != wanted or kept.shape[-1] < src_len:
-            # The tensor is kept, and a later step may need a gradient through it.
+            # A tensor made in inference mode could not be used later where gradients are recorded.
             with torch.inference_mode(False):
                 keys = torch.arange(2 * src_len, device=device)
                 kept = self.bias(keys[-1:], keys, dtype)
@@ -469,7 +477,7 @@ class ALiBiPositions(RelativePositions):
 
 
 def _stop(x: Tensor, d_model: int, start: int) -> int:
-    """Return the position after the last token of `x`, whose tokens follow `start` in a row."""
+    """Return the position after the last token of `x`, whose first token is at `start`."""
     check_vectors(x, d_model)
     return check_size("positions", start) + x.shape[-2]
 
@@ -478,13 +486,16 @@ def _check_positions(x: Tensor, d_model: int, positions: Tensor) -> None:
     check_vectors(x, d_model)
     if positions.is_floating_point() or positions.dtype == torch.bool:
         raise argument_error("positions", "integers", f"dtype {positions.dtype}")
-    shape = tuple(x.shape[:-1])
-    if positions.shape[-1:] != shape[-1:] or broadcast_shapes(positions.shape, shape) != shape:
-        raise argument_error(
-            "positions", f"a shape that broadcasts to {shape}", tuple(positions.shape)
-        )
+    _check_shape_of(positions, x)
     if not holds(lambda: (positions >= 0).all(), otherwise=True):
         raise argument_error("positions", "at least 0", int(positions.min()))
+
+
+def _check_shape_of(positions: Tensor, x: Tensor) -> None:
+    shape = tuple(x.shape[:-1])
+    if positions.shape[-1:] != shape[-1:] or broadcast_shapes(positions.shape, shape) != shape:
+        wanted = f"a shape (..., {shape[-1]}) that broadcasts to {shape}"
+        raise argument_error("positions", wanted, tuple(positions.shape))
 
 
 def check_vectors(x: Tensor, size: int | str) -> None:
@@ -521,7 +532,7 @@ class Waves:
         self._speeds_kept: dict[int, list[list[int]]] = {}
 
     def radians(self, size: int) -> list[float]:
-        """Return by how much each wave turns from one position to the next."""
+        """Return the angle in radians by which each wave turns from one position to the next."""
         return [self.base ** (-2 * i / size) for i in range(size // 2)]
 
     def between(
@@ -541,21 +552,21 @@ class Waves:
     def _grown(self, stop: int, size: int, dtype: torch.dtype, device: torch.device) -> Tensor:
         length = 0 if self._kept is None else len(self._kept)
         length = length if stop <= length else max(stop, 2 * length)
-        # The tensor is kept, and a later step may need a gradient through it.
+        # A tensor made in inference mode could not be used later where gradients are recorded.
         with torch.inference_mode(False):
             return self.at(torch.arange(length, device=device), size, dtype)
 
     def at(self, positions: Tensor, size: int, dtype: torch.dtype) -> Tensor:
         """Return the sine and the cosine of every wave at every position.
 
-        The shape is (..., seq_len, size / 2, 2), or that of `size` / 2 complex numbers for a complex
-        `dtype`: the cosine and i times the sine. They are computed in float64 if the numbers of
-        `dtype` are that, in float32 otherwise.
+        The shape is (..., seq_len, size / 2, 2). For a complex `dtype` it is (..., seq_len, size / 2):
+        the cosine is the real part, and the sine the imaginary part. They are computed in float64
+        if `dtype` is float64 or complex128, and in float32 otherwise.
         """
         is_double = dtype in (torch.float64, torch.complex128)
         computed = torch.float64 if is_double else torch.float32
         device = positions.device
-        high, low = (constant(part, device, torch.int64) for part in self._speeds(size))
+        high, low = (cached_tensor(part, device, torch.int64) for part in self._speeds(size))
         whole = positions.long()[..., None]
         near, far = whole & LOW_BITS, whole // LIMB & LOW_BITS
         count = near * low + (near * high + far * low & LOW_BITS) * LIMB
@@ -571,7 +582,7 @@ class Waves:
         return torch.stack((angles.sin(), angles.cos()), dim=-1).to(dtype)
 
     def _speeds(self, size: int) -> list[list[int]]:
-        """Return the two halves of the speed of each wave, in 2**-60 of a turn per position."""
+        """Return the upper and the lower 30 bits of the speeds, in 2**-60 of a turn per position."""
         if torch.compiler.is_compiling():
             return self._counted(size)
         if size not in self._speeds_kept:
@@ -601,7 +612,8 @@ def refuse_odd(config: ModelConfig, size: int) -> None:
 
 
 TWO_PI = 6.283185307179586
-# The entries that each kind of scaling requires, and those that it may have.
+# The numbers that each kind of scaling requires, and those that it may have. `checked_scaling` reads
+# the list `factors` and the boolean `truncate` besides.
 NEEDED = {
     "linear": ("factor",),
     "llama3": ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"),
@@ -620,11 +632,12 @@ class ScaledWaves(Waves):
         self._scaling = scaling
 
     def radians(self, size: int) -> list[float]:
-        """Return by how much each wave turns from one position to the next."""
+        """Return the angle in radians by which each wave turns from one position to the next."""
         # In a graph of torch.compile these numbers have to be constants: `min`, `max` and logarithms
         # of variables end in conditions that cannot be checked.
-        scaling = {name: _constant(number) for name, number in self._scaling.items()}
-        plain, base = [_constant(speed) for speed in super().radians(size)], _constant(self.base)
+        scaling = {name: _graph_constant(number) for name, number in self._scaling.items()}
+        plain = [_graph_constant(speed) for speed in super().radians(size)]
+        base = _graph_constant(self.base)
         check_waves("scaling", scaling, 2 * len(plain), base)
         if scaling["rope_type"] == "factors":
             return [speed / factor for speed, factor in zip(plain, scaling["factors"], strict=True)]
@@ -641,25 +654,25 @@ class ScaledWaves(Waves):
         return [s * (share + (1 - share) / factor) for s, share in zip(plain, kept, strict=True)]
 
     def at(self, positions: Tensor, size: int, dtype: torch.dtype) -> Tensor:
-        """Return sines and cosines, which YaRN makes larger; see `Waves.at`."""
+        """Return sines and cosines times the ``attention_factor`` of YaRN; see `Waves.at`."""
         waves = super().at(positions, size, dtype)
-        growth = self._scaling.get("attention_factor", 1.0)
-        return waves if growth == 1 else waves * growth
+        factor = self._scaling.get("attention_factor", 1.0)
+        return waves if factor == 1 else waves * factor
 
 
 def check_waves(name: str, scaling: Scaling | None, size: int, base: float) -> None:
     """Raise ``ValueError`` if the scaling does not fit waves of this size and base."""
     if scaling and scaling["rope_type"] == "yarn" and base == 1:
-        raise argument_error(name, "another kind than 'yarn' where all waves are as long", "'yarn'")
+        raise argument_error(name, "a kind other than 'yarn' for base 1", "'yarn'")
     if scaling and len(scaling.get("factors", range(size // 2))) != size // 2:
         wanted = f"{size // 2} numbers, one for each wave"
         raise argument_error(f"{name}.factors", wanted, len(scaling["factors"]))
 
 
-def _constant(number: Any) -> Any:
+def _graph_constant(number: Any) -> Any:
     """Return a number or list of numbers as constants of a graph, each float through its ratio."""
     if isinstance(number, list):
-        return [_constant(one) for one in number]
+        return [_graph_constant(one) for one in number]
     if not isinstance(number, float):
         return number
     over, under = number.as_integer_ratio()
@@ -685,10 +698,10 @@ def _yarn_range(size: int, base: float, scaling: Scaling) -> tuple[float, float]
 
 
 def checked_scaling(name: str, scaling: Mapping[str, Any] | None) -> Scaling | None:
-    """Return a scaling with all its numbers as floats; None if it changes nothing.
+    """Return a scaling of `RotaryPositions` with all its numbers as floats; None for ``default``.
 
-    The scaling is that of `attn.positions.RotaryPositions`. A scaling of no known kind is refused,
-    and one that lacks a number or has one that its kind does not. Errors call it `name`.
+    A scaling of an unknown kind is refused, and so is one that lacks an entry or has an entry that
+    its kind does not know. Errors call the scaling `name`.
     """
     if scaling is None:
         return None
@@ -727,10 +740,12 @@ def _whole_yarn(name: str, said: Scaling, truncate: object) -> Scaling:
     """Return the scaling, completed with the values that YaRN's authors chose."""
     if not isinstance(truncate, bool):
         raise argument_error(f"{name}.truncate", "True or False", shown(truncate))
-    growths = [said.pop("mscale", None), said.pop("mscale_all_dim", None)]
-    if None in growths:
-        growths = [1, 0]
-    first, second = (1 + 0.1 * growth * math.log(said["factor"]) for growth in growths)
+    given = [entry for entry in ("attention_factor", "mscale", "mscale_all_dim") if entry in said]
+    if given not in ([], ["attention_factor"], ["mscale", "mscale_all_dim"]):
+        wanted = "attention_factor, or mscale with mscale_all_dim, or none of them"
+        raise argument_error(name, wanted, " with ".join(given))
+    scales = said.pop("mscale", 1.0), said.pop("mscale_all_dim", 0.0)
+    first, second = (1 + 0.1 * scale * math.log(said["factor"]) for scale in scales)
     found = {"attention_factor": first / second, "beta_fast": 32.0, "beta_slow": 1.0} | said
     if found["beta_fast"] < found["beta_slow"]:
         wanted = f"at least beta_slow = {found['beta_slow']}"
@@ -738,21 +753,21 @@ def _whole_yarn(name: str, said: Scaling, truncate: object) -> Scaling:
     return found | {"truncate": truncate}
 
 
-def constant(numbers: Sequence[float], device: torch.device, dtype: torch.dtype) -> Tensor:
-    """Return numbers as a tensor, made once for each GPU.
+def cached_tensor(numbers: Sequence[float], device: torch.device, dtype: torch.dtype) -> Tensor:
+    """Return numbers as a tensor, which is cached on a GPU.
 
     Copying them to the GPU takes longer than using them, and a CUDA graph cannot record the copy.
     """
     if device.type != "cuda" or torch.compiler.is_compiling():
         return torch.tensor(numbers, dtype=dtype, device=device)
     name = (*numbers, dtype, device)
-    if name not in _constants:
+    if name not in _cached_tensors:
         with torch.inference_mode(False):
             made = torch.tensor(numbers, dtype=dtype, device=device)
         if not keepable(made):
             return made
-        _constants[name] = made
-    return _constants[name]
+        _cached_tensors[name] = made
+    return _cached_tensors[name]
 
 
 def keepable(tensor: Tensor) -> bool:
@@ -761,4 +776,4 @@ def keepable(tensor: Tensor) -> bool:
     return type(tensor) is Tensor and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
 
 
-_constants: dict[tuple[object, ...], Tensor] = {}
+_cached_tensors: dict[tuple[object, ...], Tensor] = {}

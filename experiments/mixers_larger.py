@@ -1,7 +1,7 @@
 """The mixers of chapter 14 in larger models, from 0.3 to 46 million parameters.
 
 Each row keeps the name of its processor or card and the day. On a CPU a row of 0.3 or 0.5 million
-takes two to ten minutes; one of the others, a day or more. Without a GPU, only the rows named in
+takes one to twelve minutes; one of the others, a day or more. Without a GPU, only the rows named in
 the command are measured. The file lacks the rows of 13 and 40 million.
 """
 
@@ -99,7 +99,7 @@ def rows():
 
 
 def constants():
-    """Return the sizes that the rows were measured with."""
+    """Return, for each task, the lengths and the operations with which its rows are measured."""
     return {
         "sizes": {
             name: {"trained": task.trained, "judged": task.judged, "budget": task.budget}

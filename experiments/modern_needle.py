@@ -23,7 +23,8 @@ N_TEXTS, N_PEOPLE, N_BETWEEN, N_DIGITS = 40, 4, 5, 5
 # The position of the question, from the one in a text without jumps (0) to four times the limit.
 FARTHEST = (0, 1024, 2048, 4096, 6144, 8192, 12288, 16384, 24576, 32768)
 FACTOR = 4
-# The controls: the number of texts, the ways, and the numbers of sentences between two numbers.
+# The controls: the number of texts, the ways, the positions of the question where the jump comes
+# after the first number, and the numbers of sentences between two numbers of a long text.
 N_CONTROL, CONTROLLED = 20, ("as_trained", "rebased", "yarn")
 BEHIND_THE_NUMBER, LONG = (2048, 4096, 8192, 12288), (25, 52)
 
@@ -50,7 +51,7 @@ def ways(model):
 
 
 def drawn(seed, n_between=N_BETWEEN):
-    """Return the sentences of a text, the last one cut before the digits, and the digits."""
+    """Return the sentences of a text, the last one cut before the digits, and all the numbers."""
     dice = random.Random(seed)
     names = dice.sample(NAMES, N_PEOPLE)
     numbers = ["".join(dice.choices("0123456789", k=N_DIGITS)) for _ in names]
@@ -61,6 +62,12 @@ def drawn(seed, n_between=N_BETWEEN):
         sentences += [f"The number of {name} is {number}."]
         sentences += filler[i * n_between : (i + 1) * n_between]
     return [*sentences, f"The number of {names[0]} is"], numbers
+
+
+def n_tokens(tokenizer, n_texts, n_between=N_BETWEEN):
+    """Return the number of tokens of each of the first texts."""
+    texts = (" ".join(drawn(seed, n_between)[0]) for seed in range(n_texts))
+    return [len(tokenizer.encode(text)) for text in texts]
 
 
 @torch.inference_mode()
@@ -99,9 +106,9 @@ def judged(found):
 
 
 def measure(told, keep):
-    """Measure every way on every text, at every distance."""
+    """Measure every way on every text, at every distance, and then the controls."""
     model, tokenizer = smollm2()
-    lengths = [len(tokenizer.encode(" ".join(drawn(seed)[0]))) for seed in range(N_TEXTS)]
+    lengths = n_tokens(tokenizer, N_TEXTS)
     told.setdefault(
         "setting",
         {
@@ -134,8 +141,9 @@ def measure(told, keep):
     for n_between in LONG:
         if str(n_between) not in long:
             way, place = models["as_trained"], {"farthest": (0,), "n_between": n_between}
-            seeds = range(N_CONTROL)
-            lengths = [len(tokenizer.encode(" ".join(drawn(seed, n_between)[0]))) for seed in seeds]
-            found = judged([list(answered(way, tokenizer, seed, **place)) for seed in seeds])
+            lengths = n_tokens(tokenizer, N_CONTROL, n_between)
+            found = judged(
+                [list(answered(way, tokenizer, seed, **place)) for seed in range(N_CONTROL)]
+            )
             long[str(n_between)] = found | {"tokens": round(sum(lengths) / len(lengths))}
             keep(told)

@@ -231,7 +231,8 @@ class _Reader:
                 raise argument_error(entry.name, "one tensor of this name", "two")
             stored = self.content[self.at + entry.start : self.at + entry.stop]
             blocks = np.frombuffer(stored, np.uint8).reshape(-1, entry.kind.n_bytes)
-            # A damaged file may hold an infinite scale, or a step of 0: NumPy would warn of both.
+            # A damaged file may hold infinite scales and offsets. NumPy would warn where infinity
+            # is multiplied by 0 or subtracted from infinity.
             with np.errstate(all="ignore"):
                 found[entry.name] = entry.kind.unpack(blocks).reshape(entry.shape)
         return found

@@ -57,7 +57,6 @@ MUST: dict[str, tuple[Any, ...]] = {
     "llama.rope.scaling.yarn_ext_factor": (-1, 1),
     "llama.tensor_data_layout": ("Meta AI original pth",),
     "llama.use_parallel_residual": (False,),
-    "split.count": (0, 1),
     "split.no": (0,),
 }
 # Who made the file, from what and how; advice for sampling; and what `tokenizers` reads.
@@ -73,16 +72,17 @@ FREE = (
 def read(path: Path) -> Found:
     """Return the contents of a file with a Llama and a byte-level BPE; others are refused."""
     metadata, arrays = gguf.read(path)
+    # All parts of a split model but the first lack the other metadata.
+    n_files = metadata.pop("split.count", 1)
+    if n_files not in (0, 1):
+        raise argument_error("split.count", "0 or 1", shown(n_files))
     kind = metadata.get("general.architecture")
-    if metadata.get("split.count", 1) in (0, 1) and kind != "llama":
+    if kind != "llama":
         raise argument_error(str(path), "the architecture 'llama'", shown(kind))
-    try:
-        state = {name: torch.from_numpy(array) for name, array in arrays.items()}
-        factors = state.pop("rope_freqs.weight", None)
-        options = _options(metadata, len(state), factors)
-        tokenizer = of_gguf(path, metadata)
-    except (KeyError, TypeError) as error:
-        raise argument_error(str(path), "the metadata of a Llama", f"none named {error}") from None
+    state = {name: torch.from_numpy(array) for name, array in arrays.items()}
+    factors = state.pop("rope_freqs.weight", None)
+    options = _options(metadata, len(state), factors)
+    tokenizer = of_gguf(path, metadata)
     return Found(FAMILIES["llama"], GGUF_NAMES, options, True, state, tokenizer)
 
 

@@ -1,5 +1,7 @@
 """How the functions of `attn.reference` convert, check and multiply their arguments."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -15,7 +17,7 @@ Bools = NDArray[np.bool_]
 Shape = tuple[int, ...]
 
 
-def as_numbers(**given: ArrayLike | None) -> list[Floats]:
+def as_numbers(**given: ArrayLike) -> list[Floats]:
     """Return the named arrays in one floating-point dtype."""
     arrays = {name: np.asarray(array) for name, array in given.items()}
     for name, array in arrays.items():
@@ -26,7 +28,7 @@ def as_numbers(**given: ArrayLike | None) -> list[Floats]:
     return [array.astype(dtype, copy=False) for array in arrays.values()]
 
 
-def finite_numbers(**arrays: ArrayLike | None) -> list[Floats]:
+def finite_numbers(**arrays: ArrayLike) -> list[Floats]:
     """Return the named arrays in one floating-point dtype; refuse NaN and infinity."""
     numbers = as_numbers(**arrays)
     for name, array in zip(arrays, numbers, strict=True):
@@ -54,8 +56,8 @@ def prepare(
     return query, key, value, mask, check_attention(query, key, value, mask)
 
 
-def linear(**named: ArrayLike | None) -> Floats:
-    """Return ``x @ matrix + bias`` of three named arrays; a bias of None adds nothing."""
+def linear(**named: Any) -> Floats:
+    """Return ``x @ matrix + bias`` of three named arrays; the bias alone may be None."""
     (x_name, x), (matrix_name, matrix), (bias_name, bias) = named.items()
     x, matrix = finite_numbers(**{x_name: x, matrix_name: matrix})
     check_shape(x_name, x, (..., "d_in"))

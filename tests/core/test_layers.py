@@ -56,6 +56,14 @@ def test_a_layer_returns_the_weights_of_its_attentions(norm):
     assert_close(weights, (own, cross))
 
 
+@both_layers
+def test_a_feed_forward_network_needs_no_attribute_d_model(layer_class):
+    linear = nn.Linear(D_MODEL, D_MODEL)
+    layer, x = layer_class(*SIZES, feed_forward=linear), torch.ones(2, TGT_LEN, D_MODEL)
+    inputs = (x,) if layer_class is EncoderLayer else (x, x)
+    assert layer(*inputs)[0].shape == x.shape
+
+
 # the NumPy reference
 
 
@@ -431,11 +439,11 @@ test_what_is_refused = refusals(
     (lambda: EncoderLayer(*SIZES, mixer="rotary"), "mixer: expected a Module, got 'rotary'$"),
     (
         lambda: DecoderLayer(*SIZES, cross_attention=MultiHeadAttention(8, 2)),
-        "cross_attention: expected one of d_model = 12, got 8$",
+        r"cross_attention\.d_model: expected 12 as in the layer, got 8$",
     ),
     (
         lambda: EncoderLayer(*SIZES, feed_forward=FeedForward(8, 16)),
-        "feed_forward: expected one of d_model = 12, got 8$",
+        r"feed_forward\.d_model: expected 12 as in the layer, got 8$",
     ),
     (
         lambda: EncoderLayer(*SIZES, new_norm="rms"),

@@ -451,7 +451,8 @@ def test_relative_positions_have_no_parameters():
 @pytest.mark.parametrize("scheme", [SinusoidalPositions(4), LearnedPositions(9, 4)])
 def test_positions_of_tokens_of_wrong_shape_are_refused(scheme, shape):
     message = (
-        rf"^positions: expected a shape that broadcasts to \(2, 5\), got {re.escape(str(shape))}$"
+        r"^positions: expected a shape \(..., 5\) that broadcasts to \(2, 5\), "
+        rf"got {re.escape(str(shape))}$"
     )
     with pytest.raises(ValueError, match=message):
         scheme(torch.ones(2, 5, 4), torch.zeros(shape, dtype=torch.int64))
@@ -503,6 +504,7 @@ WAVES = [
     ((4, math.inf), "base: expected a number of at least 1, got inf$"),
 ]
 ONE = torch.ones(1, 4)
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
 test_what_is_refused = refusals(
     (lambda: sinusoidal_positions(-1, 4), "n_positions: expected at least 0, got -1$"),
     (lambda: sinusoidal_positions(3.0, 4), "n_positions: expected an integer, got 3.0$"),
@@ -513,13 +515,30 @@ test_what_is_refused = refusals(
     (lambda: LearnedPositions("8", 4), "n_positions: expected an integer, got '8'$"),
     (lambda: LearnedPositions(8, 4.0), "d_model: expected an integer, got 4.0$"),
     (lambda: turns(ONE[0]), r"x: expected shape \(..., seq_len, d_k\), got \(4,\)$"),
-    (lambda: turns(torch.ones(2, 4)), r"positions: expected shape \(2,\) to match x, got \(1,\)$"),
-    (lambda: turns(ONE, [[0]]), r"positions: expected shape \(1,\) to match x, got \(1, 1\)$"),
+    (
+        lambda: turns(torch.ones(2, 4)),
+        r"positions: .* \(..., 2\) that broadcasts to \(2,\), got \(1,\)$",
+    ),
+    (
+        lambda: turns(ONE, [[0]]),
+        r"positions: .* \(..., 1\) that broadcasts to \(1,\), got \(1, 1\)$",
+    ),
     (lambda: turns(ONE[:, :3]), "d_k: expected an even number, two components a wave, got 3$"),
     (lambda: turns(ONE[:, :0]), "d_k: expected at least 2, got 0$"),
     (lambda: turns(ONE, base=0.5), "base: expected a number of at least 1, got 0.5$"),
     (lambda: turns(ONE.int()), "x: expected a floating-point tensor, got dtype torch.int32$"),
     (lambda: RotaryPositions().rotate(ONE[:, :3], ONE[:, :3], 0), "d_k: expected an even number"),
+    *(
+        (
+            lambda options=options: RotaryPositions(scaling=YARN | options),
+            rf"^scaling: .*, got {got}$",
+        )
+        for options, got in (
+            ({"mscale": 0.7}, "mscale"),
+            ({"mscale_all_dim": 0.7}, "mscale_all_dim"),
+            ({"attention_factor": 1.3, "mscale": 0.7}, "attention_factor with mscale"),
+        )
+    ),
     (lambda: ALiBiPositions(0), "n_heads: expected at least 1, got 0$"),
     (lambda: ALiBiPositions(8.0), "n_heads: expected an integer, got 8.0$"),
     (

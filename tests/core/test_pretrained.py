@@ -20,7 +20,7 @@ from tokenizers import normalizers, pre_tokenizers, trainers
 
 from attn.decoding import greedy
 from attn.masks import padding_mask
-from attn.pretrained import gguf, load
+from attn.pretrained import gguf, gguf_model, load
 from attn.pretrained.families import FAMILIES
 from attn.transformer import DecoderOnly, EncoderOnly
 from tests.core.test_tokenizer_pretrained import HARD, TEXTS, assert_same_ids, byte_pairs
@@ -376,6 +376,25 @@ def test_other_gguf_files_are_refused(published, tmp_path, monkeypatch, metadata
     monkeypatch.setattr(gguf, "read", changed)
     with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: {message}"):
         load(path)
+
+
+def test_a_later_part_of_a_split_gguf_model_is_refused_as_a_part(tmp_path):
+    writer = their_gguf.GGUFWriter(tmp_path / "part.gguf", "")
+    writer.kv_data = [{}]
+    writer.add_uint16("split.no", 1)
+    writer.add_uint16("split.count", 2)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    with pytest.raises(ValueError, match=r"part\.gguf: split\.count: expected 0 or 1, got 2$"):
+        load(tmp_path / "part.gguf")
+
+
+def test_our_own_mistake_is_not_blamed_on_a_gguf_file(published, tmp_path, monkeypatch):
+    write_gguf(tmp_path / "model.gguf", published["llama"][1])
+    monkeypatch.setattr(gguf_model, "of_gguf", lambda path: None)
+    with pytest.raises(TypeError, match="takes 1 positional argument but 2 were given"):
+        load(tmp_path / "model.gguf")
 
 
 def test_tensors_of_other_types_and_damaged_files_are_refused(published, tmp_path):

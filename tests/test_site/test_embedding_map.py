@@ -114,7 +114,7 @@ def test_turning_moves_every_point_and_no_product(maps):
     assert maps[0].locator(".attn-map-axis:visible").count() == 2
 
 
-def test_the_border_separates_positive_from_negative(maps, chapter):
+def test_the_border_separates_positive_from_negative(maps):
     maps[0].locator("[data-attn=user-point]").nth(0).focus()
     path = maps[0].locator("path.attn-map-border").get_attribute("d")
     x1, y1, x2, y2 = (float(x) for part in path[1:].split("L") for x in part.split())

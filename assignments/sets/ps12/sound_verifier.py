@@ -15,7 +15,8 @@ def sound_verifier(allowed, gender, answers):
     allowed : array of bool, shape (n_slots, n_words)
         Which words may stand in each place of a right answer.
     gender : array of int, shape (n_words,)
-        1 or 2; 0 for a word without gender, which agrees with any.
+        1 or 2, which a right answer may not mix; 0 for a word without gender, which agrees with
+        both.
     answers : array of int, shape (n_answers, length)
         Word 0 ends an answer, and what stands behind it is not read.
 
@@ -39,14 +40,6 @@ def _neighbours_agree(genders):
     return all(_agree(pair) for pair in itertools.pairwise(genders))
 
 
-def _in_agreement(genders):
-    return _agree(genders)
-
-
-def _other_agreement(genders):
-    return _neighbours_agree(genders)
-
-
 def _words(row):
     """Return the words before the first end, or None if there is no end."""
     row = row.tolist()
@@ -61,14 +54,14 @@ def _in_place(words, allowed):
 
 def _is_right(row, allowed, gender):
     words = _words(row)
-    return words is not None and _in_place(words, allowed) and _in_agreement(gender[words].tolist())
+    return words is not None and _in_place(words, allowed) and _agree(gender[words].tolist())
 
 
 def _each(is_right, allowed, gender, answers):
     return np.array([bool(is_right(row, allowed, gender)) for row in answers])
 
 
-def _wrong(*, place=_in_place, agreement=_in_agreement, words=_words):
+def _wrong(*, place=_in_place, agreement=_agree, words=_words):
     def is_right(row, allowed, gender):
         said = words(row)
         return said is not None and place(said, allowed) and agreement(gender[list(said)].tolist())
@@ -109,7 +102,7 @@ def _last_end(row):
 
 def _agreeing_to_the_last(row, allowed, gender):
     words = _words(row)
-    return words is not None and _in_place(words, allowed) and _in_agreement(gender[row].tolist())
+    return words is not None and _in_place(words, allowed) and _agree(gender[row].tolist())
 
 
 MISTAKES = {
@@ -132,7 +125,7 @@ MISTAKES = {
     ),
     "length_alone": (_wrong(place=lambda words, allowed: len(words) == len(allowed)),),
     "agreement_forgotten": (_wrong(agreement=lambda genders: True),),
-    "other_agreement": (_wrong(agreement=_other_agreement),),
+    "other_agreement": (_wrong(agreement=_neighbours_agree),),
     "no_gender_is_a_third": (_wrong(agreement=lambda genders: len({*genders}) < 2),),
     "one_translation": (_wrong(place=_as_one_translation), _wrong(place=_as_the_last)),
     "end_not_asked_for": (_wrong(words=_with_or_without_end),),
@@ -185,7 +178,8 @@ def cases(seed):
 def _grammar(rng, n_slots):
     """Return the words of each place, the same as a table, and genders.
 
-    A place has a word of gender 1 and one of gender 2, and the second place one without besides.
+    A place has a word of gender 1, one of gender 2 and a third, which has no gender in the second
+    place and a drawn one in the others.
     """
     gender = np.array([0, *[1, 2] * n_slots, 0, *rng.integers(3, size=n_slots)])
     order = np.array([0, *rng.permutation(np.arange(1, len(gender)))])
