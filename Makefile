@@ -9,10 +9,11 @@ sets = $(if $(SETS),"$$SETS",$(error Say where your sets are: make $(1) SETS=../
 named = $(if $(filter command line,$(origin SET)),$(SET))
 # The laboratories, and what takes more than ten seconds: `make test-notebooks` runs their code in the
 # Spanish edition, on every change, and `make test-laboratories` in the English one, each week; a test
-# compares the two. What trains for minutes on an older processor runs each week in both.
+# compares the two. What takes minutes on an older processor runs each week in both.
 LONG := $(wildcard notebooks/en/L*.ipynb) \
   $(addprefix notebooks/en/,08_training.ipynb 11_landscape.ipynb 12_language_model.ipynb A2_documents.ipynb A3_text_applications.ipynb)
-MINUTES := $(addprefix notebooks/es/,11_landscape.ipynb L08_training.ipynb L11_landscape.ipynb)
+MINUTES := $(patsubst %,notebooks/es/%.ipynb,11_landscape A3_text_applications L04_multi_head L05_encoder_decoder L06_masking \
+  L08_training L10_applications L11_landscape)
 OTHER = $(BIN)/python tests/other_processor.py $(BIN)/python -m pytest --nbval -n 2 --dist loadfile --no-loadscope-reorder
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1
@@ -171,11 +172,11 @@ book-newest: ## Build the site with the newest Sphinx and MyST-NB, without Jupyt
 	@build/$@/bin/python book/build.py --sphinx-alone
 
 .PHONY: test-notebooks
-test-notebooks: .venv/full.stamp models ## Run the Spanish notebooks as another processor would, but three that train long (minutes)
+test-notebooks: .venv/full.stamp models ## Run the Spanish notebooks as another processor would, but eight that take long (minutes)
 	@$(OTHER) notebooks/es $(MINUTES:%=--ignore=%)
 
 .PHONY: test-laboratories
-test-laboratories: .venv/full.stamp models ## Run the long notebooks, which make test and make test-notebooks leave out (half an hour)
+test-laboratories: .venv/full.stamp models ## Run the long notebooks, which make test and test-notebooks leave out (an hour)
 	@$(BIN)/python -m pytest --nbval $(LONG) -n 2 --dist loadfile --no-loadscope-reorder
 	@$(OTHER) $(MINUTES)
 

@@ -1,8 +1,8 @@
 """The chapters: one source, two editions that agree, and outputs of every cell.
 
 Running the notebooks and comparing every output is nbval's part: of most English stories in
-`make test`, of the whole Spanish edition, as another processor would, in `make test-notebooks`. Here
-the outputs of the two are compared.
+`make test`, of most of the Spanish edition, as another processor would, in `make test-notebooks`, and
+of what takes minutes in `make test-laboratories`. Here the outputs of the two are compared.
 """
 
 import ast
