@@ -9,7 +9,8 @@ sets = $(if $(SETS),"$$SETS",$(error Say where your sets are: make $(1) SETS=../
 named = $(if $(filter command line,$(origin SET)),$(SET))
 # The laboratories, and what takes more than ten seconds: `make test-notebooks` runs their code in the
 # Spanish edition, on every change, and `make test-laboratories` in the English one, each week; a test
-# compares the two. What takes minutes on an older processor runs each week in both.
+# compares the two, but for L06 and L10, where each edition asks models of its own language. What takes
+# minutes on an older processor runs each week in both.
 LONG := $(wildcard notebooks/en/L*.ipynb) \
   $(addprefix notebooks/en/,08_training.ipynb 11_landscape.ipynb 12_language_model.ipynb A2_documents.ipynb A3_text_applications.ipynb)
 MINUTES := $(patsubst %,notebooks/es/%.ipynb,11_landscape A3_text_applications L04_multi_head L05_encoder_decoder L06_masking \

@@ -82,8 +82,8 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.line("Not run: the site in Firefox and WebKit (make test-engines).")
     if config.args == config.getini("testpaths"):
         terminalreporter.line(
-            f"Not run: the Spanish notebooks (make test-notebooks), and {len(config.option.ignore or ())} "
-            "English ones, which take long (make test-laboratories)."
+            f"Not run: the Spanish notebooks, and {len(config.option.ignore or ())} English ones, which take "
+            "long (make test-notebooks test-laboratories)."
         )
     if "not slow" in config.option.markexpr:
         terminalreporter.line("Not run: what takes seconds, notebooks and the site (make test).")
